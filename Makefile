@@ -50,9 +50,10 @@ ifeq ($(wildcard $(NATIVE)),)
 $(shell rm -f $(STAMPS)/built)
 endif
 
-# A worker for every processor; one that runs out of tests takes some of its neighbour's.
-WORKERS ?= $(shell nproc)
-VM_WORKERS ?= $(if $(filter 1,$(WORKERS)),1,2)
+# One worker more than processors, for some tests wait; who runs out of tests takes a neighbour's.
+CPUS := $(shell nproc)
+WORKERS ?= $(shell echo $$(($(CPUS) + 1)))
+VM_WORKERS ?= $(if $(filter 1,$(CPUS)),1,2)
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 CARGO_TEST := cargo test --workspace --locked --no-fail-fast --quiet
 
@@ -92,7 +93,7 @@ vm: .stamps/apt-test $(STAMPS)/compiled ## build the guest with a kernel of its 
 
 # One guest a worker, and two of them at most: each wants a processor and 1.3 GiB.
 test-vm: vm ## run the tests in the guest (marker vm) [TESTS=tests/guest]
-	@$(BIN)/python -m pytest -n $(VM_WORKERS) --dist loadfile -m vm $(TESTS)
+	@$(BIN)/python -m pytest -n $(VM_WORKERS) --dist worksteal -m vm $(or $(TESTS),tests/guest)
 
 coverage: .stamps/apt-test $(STAMPS)/compiled ## run the Python tests and print which lines of it they reach [TESTS=tests/analysis]
 	@rm -rf .stamps/coverage; mkdir -p .stamps/coverage; export COVERAGE_FILE=$(CURDIR)/.stamps/coverage/data; \
@@ -203,7 +204,7 @@ help: ## print this
 # servers of their own, so those of the system that come with the packages are not left running.
 APT_RUN := gcc libc6-dev python3-venv fio smartmontools nvme-cli hdparm
 APT_TEST := $(APT_RUN) chromium qemu-system-x86 busybox-static kmod e2fsprogs xfsprogs \
-	btrfs-progs poppler-utils fuse3 openssh-client mariadb-server postgresql bonnie++
+	btrfs-progs poppler-utils fuse3 openssh-client mariadb-server postgresql bonnie++ sg3-utils
 
 .stamps/apt-run: PACKAGES = $(APT_RUN)
 .stamps/apt-test: PACKAGES = $(APT_TEST)

@@ -6,11 +6,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.drives.switched_on import switch_off
 
 # How many cases a property meets: few in `make test`, many in `make test-long`. A case that takes
 # long is no fault of the property. In CI the same commit meets the same cases.
@@ -61,6 +65,31 @@ def english() -> Iterator[None]:
     yield
     if (tongue := sys.modules.get("teijo.cli.tongue")) is not None:
         tongue.speak(tongue.ENGLISH)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_open(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A test leaves no file of its folder and no device open: the next could not have it."""
+    ours = (str(tmp_path_factory.getbasetemp()), "/dev/loop", "/dev/zram")
+    before = open_files()
+    yield
+    switch_off()
+    # A thread of a library lets go of a file a moment after those that waited for it.
+    for _ in range(200):
+        left = [name for _, name in open_files() - before if name.startswith(ours)]
+        if not left:
+            return
+        time.sleep(0.05)
+    pytest.fail(f"still open: {left}")
+
+
+def open_files() -> set[tuple[str, str]]:
+    """Return the descriptors of this process, by number, and what they lead to."""
+    found: set[tuple[str, str]] = set()
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            found.add((link.name, str(link.readlink())))
+    return found
 
 
 def reason(longrepr: object) -> str:

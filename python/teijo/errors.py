@@ -17,7 +17,8 @@ TeijoError
 A message says what happened, with the value, and why: one sentence, which begins with a capital (or
 with a value or a name) and ends with a full stop; `remedy` says what to do about it. 9 to 11 are no
 errors: a run does not meet a limit, numbers are not steady, and whether a limit is met, or a file
-holds what was measured, cannot be known.
+holds what was measured, cannot be known. Nor are 13 and 14: of `teijo health --check`, caution and
+bad (unknown is 11).
 """
 
 _ENDS = ".?!…:"

@@ -17,6 +17,10 @@ MEGA: Final = 1_000_000
 GIGA: Final = 1_000_000_000
 TERA: Final = 1_000_000_000_000
 """Decimal prefixes, in which capacities and rates are stated."""
+NVME_DATA_UNIT: Final = 512_000
+"""NVMe counts what a host read and wrote in thousands of 512 bytes, rounded up."""
+ZERO_CELSIUS_KELVIN: Final = 273
+"""0 °C as drives count it: in whole kelvins."""
 NS_PER_US: Final = 1_000
 NS_PER_MS: Final = 1_000_000
 NS_PER_S: Final = 1_000_000_000

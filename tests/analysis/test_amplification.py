@@ -2,12 +2,13 @@
 
 import pytest
 
-from teijo.analysis.amplification import HOST_UNIT_BYTES, amplification
+from teijo.analysis.amplification import amplification
 from teijo.terms.reading import Reading
+from teijo.units import NVME_DATA_UNIT
 
 
 def told(host_units: int, media_bytes: int | None) -> Reading:
-    counters = {"host_writes_bytes": host_units * HOST_UNIT_BYTES}
+    counters = {"host_writes_bytes": host_units * NVME_DATA_UNIT}
     if media_bytes is not None:
         counters["media_writes_bytes"] = media_bytes
     return Reading(step=1, at_ns=0, cost_ns=1, counters=counters)
@@ -32,7 +33,7 @@ def test_what_was_written_while_nobody_watched_is_in_neither() -> None:
     found = amplification([[told(0, 0), told(50, 51_200_000)], [told(900, 0), told(950, 0)]])
     assert found is not None
     assert (found.host_bytes, found.media_bytes) == (51_200_000, 51_200_000)
-    assert found.doubt_bytes == 2 * HOST_UNIT_BYTES
+    assert found.doubt_bytes == 2 * NVME_DATA_UNIT
 
 
 def test_media_that_fell_is_no_ratio() -> None:

@@ -4,6 +4,8 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Teijo
 
 
@@ -34,6 +36,28 @@ def test_looking_at_a_file_does_not_make_it(teijo: Teijo, tmp_path: Path) -> Non
         assert code == 0
         assert out
     assert not path.exists()
+
+
+@pytest.mark.parametrize("verb", ["health", "device", "purge"])
+def test_a_path_without_anything_is_looked_for_and_not_made(
+    teijo: Teijo, tmp_path: Path, verb: str
+) -> None:
+    (tmp_path / "drive1").touch()
+    code, out, err = teijo(verb, f"{tmp_path}/drive2")
+    assert (code, out) == (2, "")
+    told = f"There is no file and no device {tmp_path}/drive2; did you mean {tmp_path}/drive1?"
+    assert told in err
+    assert "size" not in err
+    assert "Check the path; `teijo devices` lists" in err
+
+
+@pytest.mark.parametrize("verb", ["health", "purge"])
+def test_what_asks_a_drive_makes_no_file_of_a_size_either(
+    teijo: Teijo, scratch: Path, verb: str
+) -> None:
+    code, _, err = teijo(verb, f"{scratch}/new?size=8MiB")
+    assert code == 2
+    assert f"There is no file and no device {scratch}/new" in err
 
 
 def test_a_loop_device_shows_every_check_and_what_to_type(teijo: Teijo, loop_device: Path) -> None:

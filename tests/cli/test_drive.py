@@ -164,6 +164,21 @@ def test_an_ata_drive_tells_its_security(
     assert seen.facts["rotation"] == "7200 rpm"
 
 
+def test_a_frozen_drive_tells_the_ways_out_within_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from teijo.device.drive.seen import look_at
+    from tests.drives.sg_in_process import SataBench
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(console, "width", lambda stream: 80)
+    drive.show_drive(look_at(SataBench(tmp_path, monkeypatch, frozen=True).subject()))
+    out = lines(capsys)
+    assert "out of frozen  The BIOS froze it at the start." in out
+    assert "suspend" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
 def test_a_sas_drive_tells_what_purges_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

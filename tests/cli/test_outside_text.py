@@ -271,7 +271,7 @@ def test_devices_and_device_show_a_drive_that_lies_about_its_name(
     monkeypatch.setattr(
         room,
         "parse_target",
-        lambda text: room.target.BlockTarget(text=text, path=Path("/dev/x")),
+        lambda text, **_: room.target.BlockTarget(text=text, path=Path("/dev/x")),
     )
     for line in (("devices",), ("devices", "--json"), ("device", "x"), ("device", "x", "--json")):
         code, out, err = teijo(*line)

@@ -10,9 +10,9 @@ import pytest
 from teijo import api
 from teijo.analysis.endurance import endurance_from
 from teijo.cli.options import rates_from
-from teijo.cli.preview import as_object, percent, table
+from teijo.cli.preview import as_object, percent, purge_lines, table
 from teijo.cli.progress import Plain, as_json
-from teijo.errors import PlanError
+from teijo.errors import PlanError, UnsafeError
 from teijo.runner.extent import Extent, Preview
 from teijo.runner.run_state import Follower
 from tests.cli.conftest import Teijo
@@ -66,6 +66,13 @@ def test_json_has_every_figure_of_the_table() -> None:
     assert shown["drive_writes"]["most"] == pytest.approx(23.4, abs=0.1)
     assert shown["endurance_share"]["expected"] == 0.005
     assert shown["endurance"]["low_bytes"] == 525 * TB
+
+
+def test_why_a_purge_is_refused_stands_a_line_each() -> None:
+    refused = UnsafeError("it is frozen", remedy="Suspend the host.\nOr plug it in anew.")
+    assert purge_lines(refused) == [
+        "", "Purge: not here and now. it is frozen.", "Suspend the host.", "Or plug it in anew.",
+    ]  # fmt: skip
 
 
 def test_a_told_rating_is_compared_with_what_is_written(teijo: Teijo, tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ def loops(tmp_path: Path) -> Iterator[Loops]:
     for node in reversed(made.made):
         for command in (["umount", "-A", node], ["swapoff", node], ["losetup", "-d", node]):
             subprocess.run(command, capture_output=True, check=False)
-        control(LOOP_CTL_REMOVE, int(node.removeprefix("/dev/loop")))
+        with suppress(OSError):
+            control(LOOP_CTL_REMOVE, int(node.removeprefix("/dev/loop")))
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import fcntl
 import os
 import shutil
 import subprocess
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,14 +17,15 @@ from teijo.units import MIB
 LOOP_BYTES = 32 * MIB
 LOOP_CTL_ADD = 0x4C80
 LOOP_CTL_REMOVE = 0x4C81
+NUMBERS = iter(range(1024 + os.getpid() % 15_000 * 64, 1 << 20))
 
 
 @dataclass
 class Loops:
     """Makes loop devices and forgets none.
 
-    Their numbers belong to this process: a number that a test gives back for a moment would
-    otherwise be another test's, in the worker beside, and be detached under its hands.
+    Each has a number that nobody had: one that a test gave back may still be held by whoever lists
+    the loop devices, and what was written to it may still be on its way.
     """
 
     folder: Path
@@ -33,9 +33,7 @@ class Loops:
 
     def over(self, path: Path | str, *options: str) -> Path:
         """Return a new loop device over a file or device."""
-        number = 1024 + os.getpid() % 60_000 * 16 + len(self.made)
-        control(LOOP_CTL_ADD, number)
-        node = f"/dev/loop{number}"
+        node = f"/dev/loop{new_number()}"
         self.made.append(node)
         attach(node, path, *options)
         return Path(node)
@@ -51,6 +49,17 @@ class Loops:
         with file.open("wb") as handle:
             handle.truncate(size_bytes)
         return self.over(file)
+
+
+def new_number() -> int:
+    """Make a node of the kernel's, and return its number: far from those that it finds itself."""
+    for number in NUMBERS:
+        try:
+            control(LOOP_CTL_ADD, number)
+        except FileExistsError:
+            continue
+        return number
+    raise AssertionError("no number is left")
 
 
 def attach(node: str, path: Path | str, *options: str) -> None:
@@ -71,11 +80,15 @@ def attach(node: str, path: Path | str, *options: str) -> None:
 
 
 def control(request: int, number: int) -> None:
-    """Ask the kernel to make or remove a loop device; it may be there, or in use, already."""
+    """Ask the kernel to make or remove a loop device.
+
+    Raises:
+        FileExistsError: it is there already.
+        OSError: it is in use.
+    """
     descriptor = os.open("/dev/loop-control", os.O_RDWR)
     try:
-        with suppress(OSError):
-            fcntl.ioctl(descriptor, request, number)
+        fcntl.ioctl(descriptor, request, number)
     finally:
         os.close(descriptor)
 

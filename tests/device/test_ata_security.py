@@ -1,329 +1,552 @@
-"""ATA Security Erase on a drive in memory: refusals, and a kill or a power cut at every command.
+"""ATA Security Erase by hand, on the emulated drive: refusals, and an end at every command.
 
-The drive is written by ACS-4 (security mode state), behind the one call of ioctl.
+Kills, power cuts, failures and resets of the link, at each command and counted.
 """
 
+import _thread
 import contextlib
-import ctypes
 import struct
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from teijo.device.checks import Subject
+from teijo.device.commands import ata
 from teijo.device.commands import ata_security as commands
-from teijo.device.commands import seam
 from teijo.device.drive.ata_identity import identity_of
-from teijo.device.open_changes import OpenChange, open_changes
-from teijo.device.purging import ata_security
-from teijo.device.purging.ata_security import Drive, erase, finish, timeout_minutes
+from teijo.device.open_changes import OpenChange, note, open_changes
+from teijo.device.preflight import Preflight
+from teijo.device.purging import ata_security, ata_security_checks, by_hand, ladder, verify
+from teijo.device.purging.ata_security import timeout_minutes
+from teijo.device.purging.offer import Offer
+from teijo.device.target import BlockTarget
 from teijo.device.watched import unwatched
-from teijo.errors import DeviceError, TeijoError, UnsafeError
+from teijo.errors import DeviceError, Interrupted, TargetError, TeijoError, UnsafeError
+from teijo.terms.purge import AUTO
+from tests.drives.ata import Registers, Task
+from tests.drives.sg_in_process import Fault, Killed, SataBench
 
-HEADER = struct.Struct("@iiBBHIPPPIIiPBBBBHHiII0P")
-SECTORS = 4096
-IDENTIFY, SET, UNLOCK, PREPARE, ERASE, DISABLE, FREEZE = 0xEC, 0xF1, 0xF2, 0xF3, 0xF4, 0xF6, 0xF5
-
-
-class Killed(BaseException):
-    """Nothing of this program runs any more."""
-
-
-@dataclass
-class Sata:
-    """A drive; `stop_at` is the command (from 1) that power or program does not outlive.
-
-    `after`: that command still took effect. `cut`: the power went, not the program alone.
-    """
-
-    password: bytes = b""
-    locked: bool = False
-    frozen: bool = False
-    freezes_at_start: bool = False
-    tries: int = 5
-    serial: bytes = b"S1"
-    registers: bool = True
-    native: int = SECTORS
-    flags: int = 0b100001
-    damaged: bool = False
-    fails: bool = False
-    ignores_password: bool = False
-    keeps_password: bool = False
-    stop_at: int = 0
-    after: bool = False
-    cut: bool = False
-    prepared: bool = False
-    erased: list[int] = field(default_factory=list)
-    seen: list[int] = field(default_factory=list)
-
-    def start(self) -> None:
-        """Be switched off and on."""
-        self.locked, self.tries, self.prepared = bool(self.password), 5, False
-        self.frozen = self.freezes_at_start
-        self.stop_at = 0
-
-    def identify(self) -> bytes:
-        words = [0] * 256
-        put = self.serial.ljust(20)
-        for at in range(10):
-            words[10 + at] = put[2 * at] << 8 | put[2 * at + 1]
-        words[60], words[100], words[83], words[82] = SECTORS, SECTORS, 0x4400, 1 << 10 | 2
-        words[89], words[90] = 2, 0x8000 | 1
-        state = bool(self.password) << 1 | self.locked << 2 | self.frozen << 3
-        words[128] = self.flags | state | (self.tries == 0) << 4
-        raw = bytearray(struct.pack("<256H", *words))
-        raw[510] = 0xA5
-        raw[511] = (-sum(raw) + self.damaged) & 0xFF
-        return bytes(raw)
-
-    def ioctl(self, fd: int, request: int, header: bytearray) -> int:
-        assert request == 0x2285
-        fields = list(HEADER.unpack(header))
-        cdb = ctypes.string_at(fields[7], fields[2])
-        out = ctypes.string_at(fields[6], fields[5]) if fields[1] == -2 else b""
-        self.seen.append(cdb[14])
-        is_last = len(self.seen) == self.stop_at
-        if is_last and not self.after:
-            self._stop()
-        answer = self.obey(cdb[14], out)
-        if is_last:
-            self._stop()
-        error, lba, data = answer
-        ctypes.memmove(fields[6], data, len(data))
-        task = bytes((9, 12, 1, error, 0, 0, lba >> 24 & 255, lba & 255, 0, lba >> 8 & 255, 0,
-                      lba >> 16 & 255, 0x40, 0x51 if error else 0x50))  # fmt: skip
-        sense = bytes((0x72, 0xB if error else 1, 0, 0x1D, 0, 0, 0, 14)) + task
-        if not self.registers and not error:
-            sense = b""
-        ctypes.memmove(fields[8], sense, len(sense))
-        fields[13], fields[16] = (2 if sense else 0), len(sense)
-        header[:] = HEADER.pack(*fields)
-        return 0
-
-    def _stop(self) -> None:
-        if self.cut:
-            self.start()
-        raise Killed
-
-    def obey(self, command: int, out: bytes) -> tuple[int, int, bytes]:
-        was_prepared, self.prepared = self.prepared, False
-        refused = (4, 0, b"")
-        if command == IDENTIFY:
-            return 0, 0, self.identify()
-        if command == 0x27:
-            return 0, self.native - 1, b""
-        if command == 0xE5:
-            return 0, 0, b""
-        if self.frozen:
-            return refused
-        given = out[2:34].rstrip(b"\0")
-        if command == SET and not self.locked:
-            self.password = b"" if self.ignores_password else given
-        elif command == PREPARE:
-            self.prepared = True
-        elif command == UNLOCK and self.tries:
-            if given != self.password:
-                self.tries -= 1
-                return refused
-            self.locked = False
-        elif command == ERASE and was_prepared and given == self.password and not self.fails:
-            self.erased.append(out[0])
-            self.password = self.password if self.keeps_password else b""
-            self.locked = False
-        elif command == DISABLE and not self.locked and given == self.password:
-            self.password = b""
-        else:
-            return refused
-        return 0, 0, b""
+TARGET, SERIAL = "/dev/sda", "EMUSATA0001"
+NORMAL, ENHANCED = "ata-security-erase", "ata-security-erase-enhanced"
+SET, UNLOCK, PREPARE, ERASE, DISABLE, FREEZE = 0xF1, 0xF2, 0xF3, 0xF4, 0xF6, 0xF5
+ASKED = ["IDENTIFY DEVICE", "CHECK POWER MODE", "READ NATIVE MAX ADDRESS EXT",
+         "ACCESSIBLE MAX ADDRESS", "SANITIZE STATUS"]  # fmt: skip
+TOLD = ["SECURITY SET PASSWORD", "IDENTIFY DEVICE", "SECURITY ERASE PREPARE",
+        "SECURITY ERASE UNIT", "IDENTIFY DEVICE"]  # fmt: skip
+Plug = Callable[..., SataBench]
 
 
-@pytest.fixture(autouse=True)
-def _journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-
-
-Plug = Callable[[Sata], Drive]
+def plugged(folder: Path, monkeypatch: pytest.MonkeyPatch, **knobs: object) -> SataBench:
+    """Return a drive that is /dev/sda here."""
+    folder.mkdir()
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
+    on = SataBench(folder, monkeypatch, **knobs)
+    on.write(0, b"secret" * 1000)
+    here = BlockTarget(text=TARGET, path=Path(TARGET))
+    monkeypatch.setattr(by_hand, "parse_target", lambda text, **_: here)
+    # The made-up tree has no nodes in /dev, no processes and no mounts.
+    monkeypatch.setattr(by_hand, "claim", lambda *_, **__: on.claimed())
+    monkeypatch.setattr(ladder, "confirm", lambda subject: None)
+    monkeypatch.setattr(
+        by_hand, "consent", lambda subject, destroy, also: Preflight(checks=(), given=(destroy,))
+    )
+    monkeypatch.setattr(verify, "STAMPS", 2)
+    return on
 
 
 @pytest.fixture
-def plug(monkeypatch: pytest.MonkeyPatch) -> Plug:
-    """Put a drive behind the call."""
-
-    def into(sata: Sata) -> Drive:
-        monkeypatch.setattr(seam, "ioctl", sata.ioctl)
-        return DRIVE
-
-    return into
+def plug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plug:
+    """Return what makes a drive that is /dev/sda here."""
+    return lambda at="drive", **knobs: plugged(tmp_path / at, monkeypatch, **knobs)
 
 
-DRIVE = Drive(
-    fd=3, target="/dev/sdx", serial="S1", own_serial="S1", wwid="naa.5", size_bytes=SECTORS * 512
-)
+@cache
+def course() -> tuple[str, ...]:
+    """Return the names of all commands of a purge, in order."""
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
+        on = plugged(Path(folder) / "drive", monkeypatch)
+        purge()
+        assert on.front.count == len(on.names())
+        return tuple(on.names())
 
 
-@pytest.mark.parametrize("enhanced", [False, True])
-def test_an_erase_sends_these_commands_and_leaves_no_password(plug: Plug, enhanced: bool) -> None:
-    sata = Sata()
-    erase(plug(sata), unwatched, enhanced=enhanced)
-    assert sata.seen == [IDENTIFY, 0xE5, 0x27, SET, IDENTIFY, PREPARE, ERASE, IDENTIFY]
-    assert sata.erased == [0b10 if enhanced else 0]
-    assert (sata.password, sata.locked, open_changes()) == (b"", False, ())
+def place_of_erase() -> int:
+    """Return the number of SECURITY SET PASSWORD among all commands, from 1."""
+    return course().index("SECURITY SET PASSWORD") + 1
 
 
-REFUSED = {
-    "damaged": (Sata(damaged=True), "checksum"),
-    "another": (Sata(serial=b"S2"), "'S2'"),
-    "unsupported": (Sata(flags=0b100000), "no ATA security"),
-    "registers": (Sata(registers=False, native=SECTORS), "does not come through"),
-    "locked": (Sata(password=b"theirs", locked=True), "locked by a password"),
-    "enabled": (Sata(password=b"theirs"), "a password already"),
-    "used up": (Sata(tries=0), "used up"),
-    "frozen": (Sata(frozen=True), "frozen"),
-    "hidden": (Sata(native=SECTORS + 8), "8 sectors"),
+def purge(method: str = NORMAL, destroy: str = SERIAL) -> None:
+    by_hand.purge(TARGET, method, destroy=destroy)
+
+
+def sent(on: SataBench) -> list[int]:
+    """Return the codes of security that came, in order."""
+    return [seen.code for seen in on.disk.seen if seen.ata and SET <= seen.code <= DISABLE]
+
+
+def content(on: SataBench) -> bytes:
+    return on.image.read_bytes()
+
+
+@pytest.mark.parametrize(("method", "control"), [(NORMAL, 0b00), (ENHANCED, 0b10)])
+def test_a_purge_sends_these_commands_and_leaves_no_password(
+    plug: Plug, monkeypatch: pytest.MonkeyPatch, method: str, control: int
+) -> None:
+    on = plug()
+    came: list[tuple[int, bytes]] = []
+    obey = on.disk.execute
+
+    def heard(task: Task, out: bytes = b"") -> Registers:
+        came.append((task.command, out))
+        return obey(task, out)
+
+    monkeypatch.setattr(on.disk, "execute", heard)
+    done = by_hand.purge(TARGET, method, destroy=SERIAL)
+    at = place_of_erase() - 1 - len(ASKED)
+    assert on.names()[at : at + len(ASKED) + len(TOLD)] == [*ASKED, *TOLD]
+    assert sent(on) == [SET, PREPARE, ERASE]
+    # Byte 0 is 0: the user's password; bit 1 of an erase: the enhanced one.
+    password = b"teijo".ljust(32, b"\0")
+    assert [out[:34] for command, out in came if command in (SET, ERASE)] == [
+        b"\0\0" + password, bytes((control, 0)) + password,
+    ]  # fmt: skip
+    assert (done.method, done.estimate_s) == (method, 120)
+    assert (done.is_proven, done.claimed) == (True, False)
+    assert not any(content(on))
+    assert (on.disk.state["user"], open_changes()) == (None, ())
+    assert by_hand.finish(TARGET) == ()
+
+
+def offered() -> list[Offer]:
+    """Return what is offered of security erases."""
+    offers = by_hand.purge_state(TARGET).offers
+    return [one for one in offers if one.method.startswith("ata-security")]
+
+
+def test_what_it_offers_is_what_the_drive_says(plug: Plug) -> None:
+    on = plug(erase_minutes=600)
+    normal, enhanced = offered()
+    assert (normal.method, enhanced.method) == (NORMAL, ENHANCED)
+    for offer in (normal, enhanced):
+        assert (offer.victims, offer.others, offer.seconds) == ((SERIAL,), (), 36_000)
+        assert (offer.abortable, offer.survives_power_cut) == (False, False)
+        assert (offer.leaves_password, offer.valid_for_pts, offer.refusal) == (True, True, "")
+    assert sent(on) == []
+    assert NORMAL not in ladder.AUTOMATIC
+    assert ENHANCED not in ladder.AUTOMATIC
+
+
+def test_a_drive_without_it_offers_nothing(plug: Plug) -> None:
+    on = plug(security=False)
+    assert offered() == []
+    with pytest.raises(TargetError, match="has no purge by ata-security-erase"):
+        purge()
+    assert sent(on) == []
+
+
+def test_an_enhanced_erase_is_offered_only_where_there_is_one(plug: Plug) -> None:
+    on = plug(enhanced=False)
+    assert [one.method for one in offered()] == [NORMAL]
+    with pytest.raises(UnsafeError, match="no enhanced"):
+        ata_security.examine(ata_security.drive_of(on.subject()), enhanced=True)
+    assert sent(on) == []
+
+
+def test_only_the_drive_that_was_given_up_is_erased(plug: Plug) -> None:
+    on = plug()
+    was = content(on)
+    with pytest.raises(UnsafeError, match=f"would lose {SERIAL} too"):
+        purge(destroy="S-ANOTHER")
+    assert (sent(on), content(on)) == ([], was)
+
+
+def another(on: SataBench) -> None:
+    on.subject()
+    on.knobs.serial = "S2"
+
+
+def used_up(on: SataBench) -> None:
+    wrong = Task(command=UNLOCK, extended=False)
+    for _ in range(5):
+        on.disk.execute(wrong, b"\0\0wrong")
+
+
+def sanitizing(on: SataBench) -> None:
+    on.disk.execute(Task(command=0xB4, feature=0x12, lba=0x426B4572))
+
+
+def failed_sanitize(on: SataBench) -> None:
+    sanitizing(on)
+    on.clock.sleep(60)
+    assert on.disk.progress("sanitize").failed
+
+
+def as_is(on: SataBench) -> None:
+    """Leave it as its knobs make it."""
+
+
+REFUSED: dict[str, tuple[dict[str, object], Callable[[SataBench], None], str, str]] = {
+    "silent": ({"pass_through": False}, as_is, "does not say who it is", "cable"),
+    "damaged": ({"damaged": True}, as_is, "checksum", "cable"),
+    "another": ({}, another, "'S2'", "lsblk"),
+    "registers": ({"task_file": False}, as_is, "does not come through", "SATA port"),
+    "sanitizing": ({"mode": "fail"}, failed_sanitize, "its last sanitize failed", "again"),
+    "locked": ({"password": "theirs"}, as_is, "locked by a password", "tool that set it"),
+    "enabled": ({"password": "theirs", "unlocked": True}, as_is, "a password already", "tool"),
+    "used up": ({"password": "theirs"}, used_up, "locked by a password", "tool"),
+    "frozen": ({"frozen": True}, as_is, "it is frozen", "suspend this machine"),
+    "hidden": ({"hpa_sectors": 8}, as_is, "8 sectors", "hdparm -N"),
 }
+ALSO = {
+    "locked": {"enabled"}, "used up": {"enabled", "locked"}, "registers": {"hidden"},
+    "sanitizing": {"hidden"},
+}  # fmt: skip
+"""What else refuses such a drive."""
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_drive_that_could_be_left_locked_is_never_told_a_password(plug: Plug, name: str) -> None:
-    sata, words = REFUSED[name]
-    sata.seen.clear()
-    with pytest.raises(UnsafeError, match=words):
-        erase(plug(sata), unwatched, enhanced=False)
-    assert not {SET, UNLOCK, PREPARE, ERASE, DISABLE, FREEZE} & set(sata.seen)
-    assert open_changes() == ()
+    """B6: what is offered is a refusal with what ends it, and nothing is sent or written."""
+    knobs, prepare, why, remedy = REFUSED[name]
+    on = plug(**knobs)
+    prepare(on)
+    came, was = len(on.disk.seen), content(on)
+    assert len(offered()) == 2
+    for offer in offered():
+        assert why in offer.refusal
+        assert remedy in offer.remedy
+    # What no read comes from is refused before its methods are asked.
+    with pytest.raises((UnsafeError, DeviceError), match=why) as told:
+        purge()
+    assert remedy in told.value.remedy or "--finish" in told.value.remedy
+    assert not [seen for seen in on.disk.seen[came:] if SET <= seen.code <= DISABLE and seen.ata]
+    assert (content(on), open_changes()) == (was, ())
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", [*(name for name in REFUSED if name != "silent"), "unsupported"])
 def test_each_check_is_what_refuses(plug: Plug, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """B14: without one check the drive that it refuses is sent a password.
-
-    A locked drive is enabled too, so that check is taken out together with the one after it.
-    """
-    sata, _ = REFUSED[name]
-    sata.seen.clear()
-    gone = {name, "enabled"} if name == "locked" else {name}
-    gone |= {"hidden"} if name == "registers" else set()
-    left = {key: check for key, check in ata_security.CHECKS.items() if key not in gone}
-    monkeypatch.setattr(ata_security, "CHECKS", left)
+    """B14: without one check, and others of the same drive, it is sent a password."""
+    knobs, prepare, _, _ = REFUSED.get(name, ({"security": False}, as_is, "", ""))
+    on = plug(**knobs)
+    prepare(on)
+    came = len(on.disk.seen)
+    gone = {name} | ALSO.get(name, set())
+    left = {key: check for key, check in ata_security_checks.CHECKS.items() if key not in gone}
+    monkeypatch.setattr(ata_security_checks, "CHECKS", left)
     with contextlib.suppress(TeijoError):
-        erase(plug(sata), unwatched, enhanced=False)
-    assert SET in sata.seen
+        ata_security.erase(ata_security.drive_of(on.subject()), unwatched, enhanced=False)
+    assert SET in [seen.code for seen in on.disk.seen[came:] if seen.ata]
 
 
-def test_a_bridge_and_a_partition_are_asked_nothing(plug: Plug) -> None:
-    sata = Sata()
-    plug(sata)
-    for changed in ({"between": "a USB bridge (uas)"}, {"is_partition": True}):
-        with pytest.raises(UnsafeError, match=r"bridge|partition"):
-            erase(Drive(**(vars(DRIVE) | changed)), unwatched, enhanced=False)
-    assert sata.seen == []
+def behind_a_bridge(on: SataBench, subject: Subject) -> Subject:
+    above = subject.found.node.folder.parent
+    (above / "idVendor").write_text("152d\n")
+    (above / "idProduct").write_text("0578\n")
+    return subject
 
 
-def test_an_enhanced_erase_is_asked_only_of_a_drive_that_has_it(plug: Plug) -> None:
-    sata = Sata(flags=1)
-    with pytest.raises(UnsafeError, match="no enhanced"):
-        erase(plug(sata), unwatched, enhanced=True)
-    assert SET not in sata.seen
+def in_an_array(on: SataBench, subject: Subject) -> Subject:
+    if not (on.tree.roots.sys / "block" / "md0").exists():
+        on.tree.hold(subject.found.node.folder, on.tree.disk("md0", "9:0"))
+    return subject
+
+
+def partition(on: SataBench, subject: Subject) -> Subject:
+    folder = subject.found.node.folder
+    if not (folder / "sda1").exists():
+        on.tree.part(folder, 1, "8:1")
+    return replace(subject, found=replace(subject.found, node=on.tree.node(folder / "sda1")))
 
 
 @pytest.mark.parametrize(
-    ("sata", "words"),
+    ("where", "why", "remedy"),
     [
-        (Sata(fails=True), "no password is set"),
-        (Sata(ignores_password=True), "no effect; no password is set"),
-        (Sata(keeps_password=True), "the password stayed; no password is set"),
+        (behind_a_bridge, "a USB bridge", "SATA port"),
+        (in_an_array, "md0 is built on it", "SATA port"),
+        (partition, "it is a partition", "Name the drive"),
     ],
 )
-def test_a_failure_takes_the_password_off_again(plug: Plug, sata: Sata, words: str) -> None:
-    with pytest.raises(DeviceError, match=words):
-        erase(plug(sata), unwatched, enhanced=False)
-    assert (sata.password, open_changes()) == (b"", ())
-
-
-COMMANDS = 8
-POINTS = [
-    (number, after, cut, frozen, enhanced)
-    for number in range(1, COMMANDS + 1)
-    for after in (False, True)
-    for cut in (False, True)
-    for frozen in (False, True)
-    for enhanced in (False, True)
-]
-
-
-@pytest.mark.parametrize(("number", "after", "cut", "frozen", "enhanced"), POINTS)
-def test_whatever_ends_at_any_command_is_finished_or_told_with_its_password(
-    plug: Plug, number: int, after: bool, cut: bool, frozen: bool, enhanced: bool
+def test_a_bridge_an_array_and_a_partition_are_asked_nothing_of_it(
+    plug: Plug, where: Callable[[SataBench, Subject], Subject], why: str, remedy: str
 ) -> None:
-    """B5: 8 commands, before and after each, kill and power cut, frozen or not, both erases: 128.
+    on = plug()
+    subject = where(on, on.subject())
+    for method in (ata_security.NORMAL, ata_security.ENHANCED):
+        offer = method.offer(subject)
+        assert offer is not None
+        assert why in offer.refusal
+        assert remedy in offer.remedy
+        assert offer.victims == (SERIAL,)
+        with pytest.raises(UnsafeError, match=why):
+            method.carry_out(subject, unwatched)
+    assert not [seen for seen in on.disk.seen if seen.ata]
 
-    With `frozen` the BIOS freezes at the next start; a kill alone is followed by one as well.
-    """
-    sata = Sata(stop_at=number, after=after, cut=cut, freezes_at_start=frozen)
+
+def test_another_drive_in_its_place_is_told_nothing(
+    plug: Plug, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on = plug()
+    subject = on.subject()
+    later = replace(subject, found=replace(subject.found, disk_sequence=2))
+    with pytest.raises(TeijoError, match="Another device took the place"):
+        ata_security.NORMAL.carry_out(later, unwatched)
+    assert sent(on) == []
+
+
+def test_whoever_leaves_does_so_before_there_is_a_password(plug: Plug) -> None:
+    on = plug()
+
+    def left(done: int, total: int, *, allow_ns: int = 0) -> None:
+        raise Killed
+
     with pytest.raises(Killed):
-        erase(plug(sata), unwatched, enhanced=enhanced)
-    if not cut and frozen:
-        sata.start()
-    sata.stop_at = 0
-    was_set, was_locked = sata.password, sata.locked
-    left = open_changes("S1")
-    # No password without a journal that has it.
-    assert not was_set or [one.secret.encode() for one in left] == [was_set]
-    sata.seen.clear()
-    for change in left:
-        if was_set and sata.frozen:
-            with pytest.raises(DeviceError, match="'teijo'") as told:
-                finish(DRIVE, change)
-            assert "suspend" in told.value.remedy
-            assert UNLOCK not in sata.seen
-            sata.frozen = False
-            sata.seen.clear()
-        finish(DRIVE, change)
-    assert sata.seen.count(UNLOCK) == bool(was_locked)
-    assert (sata.password, sata.locked, open_changes()) == (b"", False, ())
+        ata_security.NORMAL.carry_out(on.subject(), left)
+    assert (sent(on), open_changes()) == ([], ())
 
 
-def journalled(**changed: str) -> OpenChange:
-    told = {"serial": "S1", "wwid": "naa.5", "target": "/dev/sdx", "secret": "teijo"} | changed
-    return OpenChange(kind="password", **told)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("knobs", "words"),
+    [
+        ({"mode": "fail"}, "no password is set"),
+        ({"keeps": "none"}, "no effect; no password is set"),
+        ({"keeps": "always"}, "the password stayed; no password is set"),
+    ],
+)
+def test_a_failure_takes_the_password_off_again(
+    plug: Plug, knobs: dict[str, object], words: str
+) -> None:
+    on = plug(**knobs)
+    with pytest.raises(DeviceError, match=words):
+        purge()
+    assert (on.disk.state["user"], open_changes()) == (None, ())
+
+
+def test_a_drive_that_erases_nothing_is_found_out(plug: Plug) -> None:
+    on = plug(mode="liar")
+    with pytest.raises(DeviceError, match="2 of 2 stamps are still there"):
+        purge()
+    assert (on.disk.state["user"], open_changes()) == (None, ())
+
+
+def test_another_programs_command_between_the_two_of_the_erase_costs_the_erase_alone(
+    plug: Plug,
+) -> None:
+    """What smartd may do: ACS-4 has the erase follow its announcement at once."""
+    on = plug()
+
+    def asks(cdb: bytes) -> None:
+        if cdb[0] == 0x85 and cdb[14] == ERASE:
+            on.disk.execute(Task(command=0xB0, feature=0xD0, lba=0xC24F00, extended=False))
+
+    on.front.before = asks
+    with pytest.raises(DeviceError, match=r"was not erased.*no password is set"):
+        purge()
+    assert sent(on) == [SET, PREPARE, ERASE, DISABLE]
+    assert (on.disk.state["user"], open_changes()) == (None, ())
+
+
+def test_whoever_stops_it_in_the_erase_is_told_the_password(plug: Plug) -> None:
+    on, begun, go_on = plug(), threading.Event(), threading.Event()
+
+    def holds(cdb: bytes) -> None:
+        if cdb[0] == 0x85 and cdb[14] == ERASE:
+            begun.set()
+            _thread.interrupt_main()
+            go_on.wait(60)
+
+    on.front.before = holds
+    with pytest.raises(Interrupted, match="stopped on the way, and its password 'teijo'") as told:
+        purge()
+    assert begun.is_set()
+    assert told.value.has_stuck_ios
+    assert f"teijo purge {TARGET} --finish" in told.value.remedy
+    go_on.set()
+    for thread in threading.enumerate():
+        if thread.name == "teijo-device":
+            thread.join()
+    assert (on.disk.state["user"], open_changes()) == (None, ())
+
+
+Point = tuple[int, Fault, str, str]
+FAULTS: tuple[Fault, ...] = ("killed before", "killed after", "cut before", "cut after")
+STARTS = ("", "frozen", "frozen though locked")
+POINTS: list[Point] = [
+    (number, fault, start, NORMAL)
+    for number in range(-1, 5)
+    for fault in FAULTS
+    for start in ("", "frozen though locked")
+] + [(3, "cut during", start, NORMAL) for start in STARTS]
+"""Commands are counted from SET PASSWORD, which is 0; -1 is the last question before it."""
+
+
+def test_so_many_points_are_tried() -> None:
+    assert len(POINTS) == 6 * 4 * 2 + 3 == 51
+    at = place_of_erase() - 1
+    assert list(course()[at - 1 : at + 5]) == [ASKED[-1], *TOLD]
+
+
+@pytest.mark.parametrize("point", POINTS, ids=lambda point: "-".join(map(str, point)))
+def test_whatever_ends_at_any_command_is_finished_or_told_with_its_password(
+    plug: Plug, point: Point
+) -> None:
+    """B5: the last question, the five commands of the erase, and the busy drive itself."""
+    ends_at(plug, point)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("method", [NORMAL, ENHANCED])
+@pytest.mark.parametrize("fault", [*FAULTS, "cut during"])
+def test_whatever_ends_at_any_of_all_commands_is_finished(
+    plug: Plug, fault: Fault, method: str
+) -> None:
+    """B5 for every command of a whole purge: 54 of them, 3 starts, 5 faults, 2 methods: 1,620."""
+    first, count = 1 - place_of_erase(), len(course())
+    points = [(first + at, fault, start, method) for at in range(count) for start in STARTS]
+    assert len(points) == 3 * 54
+    for index, point in enumerate(points):
+        ends_at(plug, point, at=str(index))
+
+
+def ends_at(plug: Plug, point: Point, at: str = "drive") -> None:
+    """End a purge at a point, start what there is again, and have it finished."""
+    number, fault, start, method = point
+    on = plug(at)
+    on.front.faults = {place_of_erase() + number: fault}
+    is_kill = fault.startswith("killed")
+    with pytest.raises(Killed if is_kill else TeijoError) as told:
+        purge(method)
+    on.knobs.frozen, on.knobs.freezes_locked = bool(start), start == "frozen though locked"
+    if not is_kill or start:
+        on.power_cycle()
+    was_set, state = on.disk.state["user"] is not None, on.disk.state
+    left = [one.secret for one in open_changes()]
+    # No password without a journal that has it, and none that a person is not told.
+    assert not was_set or left == [commands.PASSWORD]
+    if was_set and not is_kill:
+        assert repr(commands.PASSWORD) in str(told.value)
+        assert "--finish" in str(told.value)
+    if left:
+        assert repr(commands.PASSWORD) in by_hand.purge_state(TARGET).seen.unfinished[-1].text
+        with pytest.raises(DeviceError, match="password 'teijo' may be set") as refused:
+            purge(method)
+        assert "--finish" in refused.value.remedy
+    came = len(sent(on))
+    if was_set and state["frozen"]:
+        with pytest.raises(DeviceError, match="still has the password 'teijo'") as frozen:
+            by_hand.finish(TARGET)
+        assert "suspend" in frozen.value.remedy
+        assert "hdparm" in frozen.value.remedy
+        assert sent(on)[came:] == []
+        on.knobs.frozen = False
+        on.power_cycle()
+    was_locked = on.disk.state["locked"]
+    assert len(by_hand.finish(TARGET)) == len(left)
+    took = [UNLOCK] * was_locked + [DISABLE]
+    assert sent(on)[came:] == (took if was_set else [])
+    now = identity_of(ata.identify(on.fd)).security
+    assert (now.enabled, now.locked, open_changes()) == (False, False, ())
+
+
+@pytest.mark.parametrize("fault", ["fail", "timeout"])
+@pytest.mark.parametrize("number", range(-1, 5))
+def test_a_command_that_fails_or_is_given_up_leaves_no_password_that_is_not_told(
+    plug: Plug, number: int, fault: Fault
+) -> None:
+    on = plug()
+    on.front.faults = {place_of_erase() + number: fault}
+    try:
+        purge()
+    except TeijoError as error:
+        told = str(error)
+    else:
+        told = "purged"
+    enabled = on.disk.state["user"] is not None
+    assert enabled == bool(open_changes()) or number == 4
+    assert not enabled or "'teijo'" in told
+    by_hand.finish(TARGET)
+    assert (on.disk.state["user"], open_changes()) == (None, ())
+
+
+def journalled(on: SataBench, **changed: str) -> OpenChange:
+    found = on.subject().found.identity
+    told = {"serial": SERIAL, "wwid": found.wwid, "target": TARGET, "secret": "teijo"} | changed
+    return note(OpenChange(kind="password", method=NORMAL, **told))  # type: ignore[arg-type]
 
 
 def test_a_wrong_password_is_tried_once(plug: Plug) -> None:
-    sata = Sata(password=b"theirs", locked=True)
-    with pytest.raises(DeviceError, match="still has the password"):
-        finish(plug(sata), journalled())
-    assert (sata.seen.count(UNLOCK), sata.tries) == (1, 4)
+    on = plug(password="theirs")
+    journalled(on)
+    with pytest.raises(DeviceError, match=r"does not take the password 'teijo'.*one try was made"):
+        by_hand.finish(TARGET)
+    assert (sent(on), on.disk.state["attempts"]) == ([UNLOCK], 4)
+    assert len(open_changes()) == 1
 
 
-@pytest.mark.parametrize(
-    ("sata", "change"),
-    [
-        (Sata(password=b"teijo", locked=True), journalled(serial="S2")),
-        (Sata(password=b"teijo", locked=True), journalled(wwid="naa.6")),
-        (Sata(password=b"teijo", locked=True, serial=b"S2"), journalled()),
-    ],
-)
-def test_another_drives_password_is_let_be(plug: Plug, sata: Sata, change: OpenChange) -> None:
-    with pytest.raises(UnsafeError):
-        finish(plug(sata), change)
-    assert UNLOCK not in sata.seen
-    assert sata.locked
+@pytest.mark.parametrize("changed", [{"serial": "S2"}, {"wwid": "naa.6"}])
+def test_another_drives_password_is_let_be(plug: Plug, changed: dict[str, str]) -> None:
+    on = plug(password="teijo")
+    change = journalled(on, **changed)
+    with pytest.raises(DeviceError, match="does not have; none was tried"):
+        by_hand.finish(TARGET)
+    with pytest.raises(UnsafeError, match="was left as it is: the journal tells of another"):
+        ata_security.NORMAL.finish(on.subject(), change)
+    assert (sent(on), on.disk.state["locked"]) == ([], True)
+
+
+def test_a_drive_that_answers_for_another_is_told_no_password(plug: Plug) -> None:
+    on = plug(password="teijo")
+    journalled(on)
+    another(on)
+    with pytest.raises(UnsafeError, match="was left as it is: who answers says it is 'S2'"):
+        by_hand.finish(TARGET)
+    assert sent(on) == []
+
+
+def test_a_password_that_no_journal_here_has_is_not_tried(plug: Plug) -> None:
+    on = plug(password="teijo")
+    with pytest.raises(DeviceError, match="none was tried") as told:
+        by_hand.finish(TARGET)
+    assert "--security-unlock teijo" in told.value.remedy
+    assert sent(on) == []
+
+
+@pytest.mark.parametrize("secret", ["", "定常", "x" * 33])
+def test_a_journal_without_a_password_is_not_tried(plug: Plug, secret: str) -> None:
+    on = plug(password="teijo")
+    journalled(on, secret=secret)
+    with pytest.raises(UnsafeError, match="no password that a drive takes"):
+        by_hand.finish(TARGET)
+    assert sent(on) == []
 
 
 def test_no_try_is_made_where_none_is_left(plug: Plug) -> None:
-    sata = Sata(password=b"teijo", locked=True, tries=0)
+    on = plug(password="teijo")
+    journalled(on)
+    used_up(on)
     with pytest.raises(DeviceError, match="used up"):
-        finish(plug(sata), journalled())
-    assert UNLOCK not in sata.seen
+        by_hand.finish(TARGET)
+    assert sent(on) == []
+
+
+def test_auto_never_takes_it(plug: Plug) -> None:
+    on = plug()
+    assert by_hand.purge(TARGET, AUTO, destroy=SERIAL).method == "discard"
+    assert sent(on) == []
 
 
 @pytest.mark.parametrize(
     ("word", "minutes"), [(2, 64), (0, 720), (0xFF, 1016), (0x8000 | 400, 860)]
 )
-def test_an_erase_is_waited_for_longer_than_the_drive_says(word: int, minutes: int) -> None:
-    raw = bytearray(Sata().identify())
-    raw[178:180] = word.to_bytes(2, "little")
+def test_an_erase_is_waited_for_longer_than_the_drive_says(
+    plug: Plug, word: int, minutes: int
+) -> None:
+    raw = bytearray(ata.identify(plug().fd))
+    struct.pack_into("<H", raw, 178, word)
     assert timeout_minutes(identity_of(bytes(raw)), enhanced=False) == minutes
 
 

@@ -15,15 +15,13 @@ from teijo.device import (
     survey,
 )
 from teijo.device.checks import Subject
-from teijo.device.commands.nvme import Namespace
 from teijo.device.health import asked
+from teijo.device.health.tiers import OpeningCondition
 from teijo.device.preflight import claim
 from teijo.device.purging import discard as discarding
 from teijo.device.purging import ladder
-from teijo.device.purging.nvme_format import only_namespace
 from teijo.device.purging.offer import Offer
 from teijo.device.real import RealDevice
-from teijo.device.tiers import OpeningCondition
 from teijo.device.watched import Moved
 from teijo.errors import DeviceError, IdentityError, TargetError, UnsafeError
 from teijo.terms.purge import METHODS
@@ -216,22 +214,6 @@ def test_a_purge_of_a_device_that_came_into_use_is_refused(loop: Path, loops: Lo
     finally:
         device.close()
     assert set((loops.folder / "disk.img").read_bytes()) == {0xA5}
-
-
-def test_a_format_must_reach_this_namespace_of_this_drive_only() -> None:
-    def found(serial: str, *every: int) -> Namespace:
-        return Namespace(
-            number=1,
-            controller_serial=serial,
-            all_namespaces=every,
-            can_format=True,
-            format_bits=0,
-        )
-
-    assert only_namespace(found("S1", 1), "S1") == ""
-    assert "2 namespaces" in only_namespace(found("S1", 1, 2), "S1")
-    with pytest.raises(UnsafeError, match="The controller says it is 'S2'"):
-        only_namespace(found("S2", 1), "S1")
 
 
 def test_a_device_that_changes_its_size_is_another_one(loop: Path, loops: Loops) -> None:

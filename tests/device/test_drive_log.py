@@ -3,12 +3,15 @@
 import ctypes
 import os
 import struct
+from pathlib import Path
 
 import pytest
 
-from teijo.device import drive_log
 from teijo.device.commands import nvme, seam
+from teijo.device.health import drive_log
 from teijo.device.health.nvme_logs import OCP_GUID
+from tests.drives.disk import Knobs
+from tests.drives.sg_in_process import SasBench
 
 
 class Drive:
@@ -68,3 +71,11 @@ def test_a_reading_has_the_logs_the_drive_has(monkeypatch: pytest.MonkeyPatch, o
 def test_what_is_no_drive_has_no_log() -> None:
     with open(os.devnull, "rb") as file:  # noqa: PTH123 — a descriptor is what is asked for
         assert drive_log.log_reader(file.fileno()) is None
+
+
+def test_a_scsi_disk_that_tells_nothing_is_not_asked_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = SasBench(tmp_path, monkeypatch, Knobs())
+    del bench.target.commands[0x4D]
+    assert drive_log.log_reader(bench.fd) is None

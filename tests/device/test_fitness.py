@@ -13,7 +13,7 @@ from teijo.device import inspect_target, open_target
 from teijo.device.asking import NoAnswer
 from teijo.device.commands import nvme
 from teijo.device.health import asked as health
-from teijo.device.tiers import OpeningCondition
+from teijo.device.health.tiers import OpeningCondition
 from teijo.errors import Interrupted, UnsafeError, UsageError
 from teijo.runner.events import StepDone
 from teijo.terms.drive_warning import COUNTER, named_in_bits

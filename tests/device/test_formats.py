@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from teijo import api
-from teijo.device import signatures, weak_formats
-from teijo.device.formats import MAGICS
-from teijo.device.signatures import read_signatures
+from teijo.device.contents import signatures, weak_formats
+from teijo.device.contents.formats import MAGICS
+from teijo.device.contents.signatures import read_signatures
 from teijo.errors import UnsafeError
 from teijo.units import MIB
 from tests.device.libblkid import KNOWN, LATER, NAMES, Image

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from teijo.device.health import kernel_counters
+from teijo.device.health.asked import kernel_counters
+from teijo.device.health.smart import smart_counters
 from teijo.device.kernel import Number
-from teijo.device.smart import smart_counters
 from teijo.device.stack import Node
 
 

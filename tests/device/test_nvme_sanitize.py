@@ -12,8 +12,8 @@ from teijo.device.checks import Subject, ask
 from teijo.device.commands import nvme
 from teijo.device.drive.nvme_drive import sanitize_status
 from teijo.device.preflight import Preflight
-from teijo.device.purging import ladder, nvme_sanitize, others
-from teijo.errors import DeviceError, StuckDevice, TargetError, UnsafeError
+from teijo.device.purging import ladder, nvme_sanitize, others, waiting
+from teijo.errors import DeviceError, StuckDevice, TargetError, TeijoError, UnsafeError
 from teijo.terms.purge import PurgeResult
 from tests.drives.in_process import Killed, NvmeBench
 
@@ -27,10 +27,12 @@ Made = Callable[..., NvmeBench]
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Made]:
     made: list[NvmeBench] = []
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    # No power cut of the host is tried here, and hundreds of looks at a log save the drive's state.
+    monkeypatch.setattr(os, "fsync", lambda fd: None)
 
     def build(**knobs: object) -> NvmeBench:
         on = NvmeBench(tmp_path, monkeypatch, **knobs)
-        monkeypatch.setattr(nvme_sanitize, "rest", lambda ns, look: on.clock.sleep(ns / 1e9))
+        monkeypatch.setattr(waiting, "rest", lambda ns, look: on.clock.sleep(ns / 1e9))
         # The made-up tree has no processes and no mounts to look through.
         monkeypatch.setattr(ladder, "confirm", lambda subject: None)
         monkeypatch.setattr(others, "examine", examined)
@@ -56,7 +58,8 @@ refusals: dict[int, str] = {}
 """Why a namespace cannot be had alone, by its number."""
 
 
-def examined(subject: Subject) -> Preflight:
+def examined(subject: Subject, names: object = ()) -> Preflight:
+    del names
     return Preflight(checks=(ask("claim", subject),))
 
 
@@ -95,7 +98,6 @@ def test_every_namespace_is_a_victim_and_must_be_given_up(bench: Made) -> None:
     (offer, *_) = ladder.offers(on.subject())
     assert offer.victims == ("EMU0001-ns1", "EMU0001-ns2", "EMU0001-ns3")
     assert offer.others == ("nvme0n2",)
-    assert ladder.victims(on.subject(), BLOCK) == offer.victims
     with pytest.raises(UnsafeError, match="would lose EMU0001-ns2, EMU0001-ns3 too"):
         purge(on)
     assert sent(on) == []
@@ -188,7 +190,7 @@ def test_a_partition_and_another_controller_have_no_sanitize(bench: Made) -> Non
     on = bench()
     subject = on.subject()
     other = replace(subject, found=replace(subject.found, own_serial="ANOTHER"))
-    with pytest.raises(UnsafeError, match="it was not sanitized"):
+    with pytest.raises(UnsafeError, match="nothing was sent"):
         nvme_sanitize.BLOCK.offer(other)
     (subject.found.node.folder / "partition").write_text("1")
     assert nvme_sanitize.BLOCK.offer(subject) is None
@@ -202,8 +204,46 @@ def test_a_liar_is_found_out_by_the_stamps(bench: Made) -> None:
 
 def test_a_forced_deallocation_is_a_success(bench: Made) -> None:
     on = bench(mode="forced")
-    assert purge(on).is_proven
+    done = purge(on)
+    assert done.is_proven
+    assert "(completed, deallocated although it was asked not to)" in done.text
     assert sanitize_status(on.fds[1]).code == 4
+
+
+def test_each_end_of_a_sanitize_has_its_own_words(bench: Made) -> None:
+    ends = {
+        "ok": {}, "forced": {"mode": "forced"}, "failure": {"mode": "fail"},
+        "stall": {"mode": "stuck"}, "firmware": {"firmware_pending": True},
+        "read-only": {"critical_warning": 8}, "liar": {"mode": "liar"},
+    }  # fmt: skip
+    usual = {"mode": "ok", "firmware_pending": False, "critical_warning": 0}
+    told: dict[str, tuple[str, int]] = {}
+    on = bench()
+    for name, knobs in ends.items():
+        on.drive.control(**(usual | knobs))
+        try:
+            told[name] = (purge(on).words, 0)
+        except TeijoError as error:
+            told[name] = (error.message, error.exit_code)
+        if name in ("failure", "stall"):
+            on.drive.state["sanitize"] = None  # another drive, in the state it was made in
+            (left,) = open_changes.open_changes()
+            open_changes.close(left)
+        assert open_changes.open_changes() == (), name
+    assert {name: code for name, (_, code) in told.items()} == {
+        "ok": 0, "forced": 0, "failure": 5, "stall": 5, "firmware": 5, "read-only": 3, "liar": 5,
+    }  # fmt: skip
+    words = {
+        "ok": "NVMe Sanitize, block erase", "forced": "although it was asked not to",
+        "failure": "the sanitize failed, and the drive is not purged",
+        "stall": "it is unfinished and was left to itself",
+        "firmware": "a firmware waits for a reset; nothing was erased",
+        "read-only": "it says that it is read-only", "liar": "64 of 64 stamps are still there",
+    }  # fmt: skip
+    for name, (text, _) in told.items():
+        assert words[name] in text
+        others = [one for one in words if one not in (name, "ok")]
+        assert not [one for one in others if words[one] in text], (name, text)
 
 
 @pytest.mark.parametrize("clears", [False, True])
@@ -213,8 +253,9 @@ def test_a_failure_is_never_done_and_can_be_left(bench: Made, clears: bool) -> N
         purge(on)
     assert caught.value.remedy.endswith("--finish")
     assert [one.kind for one in open_changes.open_changes()] == ["purge"]
-    with pytest.raises(UnsafeError, match="answers no reads until that is left"):
+    with pytest.raises(UnsafeError, match="answers no reads until that is left") as refused:
         purge(on)
+    assert refused.value.remedy == "Leave that first: teijo purge /dev/nvme0n1 --finish"
     assert "answers again; it is not purged" in nvme_sanitize.finish(on.subject())
     assert purge(on).is_proven
     assert sent(on) == [0x0A, 0x01, 0x0A]
@@ -284,7 +325,7 @@ def test_a_power_cut_of_the_drive_on_the_way_changes_nothing(
             cuts[0] = 10**9
             on.power_cycle()
 
-    monkeypatch.setattr(nvme_sanitize, "rest", pause)
+    monkeypatch.setattr(waiting, "rest", pause)
     assert purge(on).is_proven
     assert (seen, sent(on)) == ([0x0A], [])
 

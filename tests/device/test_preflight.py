@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from teijo.device import checks, preflight, signatures
+from teijo.device import checks, openers, preflight
 from teijo.device.checks import CHECKS
+from teijo.device.contents import signatures
+from teijo.device.openers import Openers
 from teijo.device.preflight import claim, confirm, examine
 from teijo.errors import TargetError, UnsafeError
 from tests.device.loops import LOOP_BYTES, Loops, need, run, serial_of, try_to_write
@@ -200,6 +202,18 @@ def test_a_process_that_has_the_device_open_is_named(loop: Path, helper: Helper)
     assert "claim" not in found
     with pytest.raises(UnsafeError, match=f"pid {process.pid}"):
         try_to_write(loop)
+
+
+def test_who_only_looked_at_the_device_and_let_it_go_is_no_refusal(
+    loop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What lsblk, losetup and udev do to every device there is."""
+    looks = iter([Openers(processes=("losetup (pid 4711)",), hidden=())] * 3)
+    free = Openers(processes=(), hidden=())
+    monkeypatch.setattr(checks, "openers", lambda **_: next(looks, free))
+    monkeypatch.setattr(openers, "MOMENT_SECONDS", 60)
+    assert "openers" not in refusals(loop)
+    assert next(looks, None) is None
 
 
 def test_a_process_that_has_the_backing_file_open_is_named(

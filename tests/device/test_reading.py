@@ -6,7 +6,14 @@ from collections.abc import Callable
 import pytest
 
 from teijo.device.commands import ata, nvme, scsi, seam
-from teijo.device.health import Unreadable, read_counters, read_vendor
+from teijo.device.health.raw import Unreadable
+from teijo.device.health.reading import (
+    counters_of_ata,
+    counters_of_nvme,
+    counters_of_scsi,
+    kind_of,
+    read_vendor,
+)
 from tests.device.test_commands import answering
 
 OCP_TAIL = (3).to_bytes(2, "little") + bytes.fromhex("c5af1028eabff2a49c4f6f7cc914d5af")
@@ -53,8 +60,8 @@ def no_nvme(monkeypatch: pytest.MonkeyPatch, vendor: bytes) -> None:
 
 def test_every_field_of_the_nvme_log_by_one_log_page(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = nvme_with(monkeypatch, {2: smart_log()})
-    told = read_counters(3)
-    assert asked == [2]
+    told = counters_of_nvme(3)
+    assert (asked, kind_of(3)) == ([2], "nvme")
     assert told.counts == {
         "critical_warning": 2,
         "temperature_kelvin": 311,
@@ -89,7 +96,7 @@ def test_a_threshold_that_is_none_tells_nothing_of_the_spare(
     log = smart_log()
     log[1:3], log[4] = b"\0\0", threshold
     nvme_with(monkeypatch, {2: log})
-    told = read_counters(3)
+    told = counters_of_nvme(3)
     assert told.spare_threshold_percent is None
     assert told.available_spare_percent is None
     assert told.temperature_kelvin is None  # 0 K
@@ -99,7 +106,7 @@ def test_a_threshold_that_is_none_tells_nothing_of_the_spare(
 def test_a_blank_log_is_no_health(monkeypatch: pytest.MonkeyPatch, filling: bytes) -> None:
     nvme_with(monkeypatch, {2: filling * 512})
     with pytest.raises(Unreadable, match="blank"):
-        read_counters(3)
+        counters_of_nvme(3)
 
 
 def test_the_ocp_log_is_read_by_its_guid_and_version_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +156,8 @@ def statistics() -> bytearray:
 def test_ata_tells_by_its_device_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
     no_nvme(monkeypatch, b"ATA     ")
     monkeypatch.setattr(ata, "log_pages", lambda *_a, **_k: bytes(statistics()))
-    told = read_counters(3)
+    assert kind_of(3) == "ata"
+    told = counters_of_ata(3)
     assert told.source == "ATA device statistics"
     assert told.counts == {
         "power_cycles": 12,
@@ -179,7 +187,8 @@ def test_ata_without_statistics_tells_by_its_attributes(monkeypatch: pytest.Monk
     monkeypatch.setattr(ata, "log_pages", aborts)
     data = smart_sector((9, 99, 99, 77), (0xC2, 70, 60, 0x003C_0014_001E))
     monkeypatch.setattr(ata, "smart_sector", lambda *_a: data)
-    told = read_counters(3)
+    assert kind_of(3) == "ata"
+    told = counters_of_ata(3)
     assert told.counts == {"power_on_hours": 77, "temperature_kelvin": 303}
     assert told.source == "ATA SMART data"
 
@@ -191,10 +200,11 @@ def page_of(parameters: dict[int, bytes]) -> Callable[[int, int], dict[int, byte
 def test_scsi_tells_by_its_log_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     no_nvme(monkeypatch, b"SEAGATE ")
     monkeypatch.setattr(scsi, "log_parameters", page_of({0: b"\0\x1e", 1: b"\0\x41"}))
-    assert read_counters(3).counts == {"temperature_kelvin": 303}
+    assert kind_of(3) == "scsi"
+    assert counters_of_scsi(3).counts == {"temperature_kelvin": 303}
     monkeypatch.setattr(scsi, "log_parameters", aborts)
     with pytest.raises(Unreadable, match="log pages"):
-        read_counters(3)
+        counters_of_scsi(3)
 
 
 def test_log_parameters_are_cut_where_the_page_ends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +233,7 @@ def test_a_device_that_takes_no_commands_says_so(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(seam, "ioctl", ioctl)
     with pytest.raises(Unreadable, match="Inappropriate"):
-        read_counters(3)
+        kind_of(3)
 
 
 def test_a_device_that_is_gone_is_no_device_without_health(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,5 +242,5 @@ def test_a_device_that_is_gone_is_no_device_without_health(monkeypatch: pytest.M
 
     monkeypatch.setattr(seam, "ioctl", ioctl)
     with pytest.raises(OSError, match="No such device") as caught:
-        read_counters(3)
+        kind_of(3)
     assert not isinstance(caught.value, Unreadable)

@@ -15,7 +15,7 @@ from teijo.device.checks import Subject
 from teijo.device.commands import nvme, seam
 from teijo.device.identify import Identification, describe
 from teijo.device.preflight import Preflight, consent_to_all
-from teijo.device.purging import nvme_format
+from teijo.device.purging import nvme_format, waiting
 from teijo.device.watched import unwatched
 from teijo.errors import UnsafeError
 from teijo.terms.geometry import Geometry, Identity
@@ -208,7 +208,7 @@ def drive(monkeypatch: pytest.MonkeyPatch, raw: bytes) -> list[int]:
         return 0
 
     monkeypatch.setattr(seam, "ioctl", ioctl)
-    monkeypatch.setattr(nvme_format, "check_present", lambda subject: sent.append(LOOKED))
+    monkeypatch.setattr(waiting, "check_present", lambda subject: sent.append(LOOKED))
     return sent
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from teijo.device import signatures
-from teijo.device.signatures import ProbeError, contents, read_signatures
+from teijo.device.contents import signatures
+from teijo.device.contents.signatures import ProbeError, contents, read_signatures
 from teijo.errors import UnsafeError
 from teijo.units import MIB
 from tests.device.loops import Loops, need, run, try_to_write

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from teijo.device.smart import answer_of, smart_counters, warning_bits
+from teijo.device.health.smart import answer_of, smart_counters, warning_bits
 
 NVME: dict[str, Any] = {
     "json_format_version": [1, 0],

@@ -285,7 +285,7 @@ class SataDisk(Disk):
             revision = int.from_bytes(data[34:36], "little")
             if 1 <= revision <= 0xFFFE:
                 self.state["master_id"] = revision
-        else:
+        elif self.knobs.keeps != "none":
             self.state["user"], self.state["maximum"] = password, bool(data[1] & 1)
 
     def _unlock(self, *, master: bool, password: str) -> None:
@@ -310,8 +310,9 @@ class SataDisk(Disk):
         self.busy(self.knobs.duration)
         if not self.erase("block"):
             raise Aborted
-        state["user"], state["locked"], state["maximum"] = None, False, False
-        state["attempts"] = ATTEMPTS
+        state["locked"], state["attempts"] = False, ATTEMPTS
+        if self.knobs.keeps != "always":
+            state["user"], state["maximum"] = None, False
 
     # --- sanitize (ACS-4, 4.17)
 
@@ -344,7 +345,7 @@ class SataDisk(Disk):
             state["antifreeze"] = True
             return self._sanitize_status()
         how, pattern = self._sanitize_how(task)
-        if now.running or state["locked"]:
+        if now.running or state["locked"] or self.knobs.refuses:
             raise Aborted
         state["sanitized"] = False
         self.begin("sanitize", how=how, pattern=pattern, exit=bool(task.count & 0x10))

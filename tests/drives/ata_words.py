@@ -121,4 +121,6 @@ def identify(disk: SataDisk) -> bytes:
     for index in range(4):  # the highest part of the name comes first
         struct.pack_into("<H", page, (108 + index) * 2, wwn(disk) >> 16 * (3 - index) & 0xFFFF)
     page[510] = 0xA5
-    return sealed(page)
+    page = bytearray(sealed(page))
+    page[511] ^= knobs.damaged
+    return bytes(page)

@@ -10,9 +10,11 @@ import json
 import os
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
+
+from tests.drives.switched_on import LEFT
 
 BLOCK = 512
 PHYSICAL = 4096
@@ -62,8 +64,14 @@ class Knobs:
     `frozen`: the BIOS sends SECURITY FREEZE LOCK at each power on; ACS has a locked drive refuse
     that, `freezes_locked` is a firmware that takes it. `password`: a stranger's, set before; the
     drive is locked with it unless `unlocked`. `task_file`: False as behind a USB bridge that drops
-    it. `fixed_sense`: registers come in fixed format sense (SAT, D_SENSE 0). `mode`: what becomes
+    it. `damaged`: the checksum of its identity is wrong. `keeps`: a password that is set is not
+    there ("none"), or is still there after the erase ("always"). `fixed_sense`: registers come in
+    fixed format sense (SAT, D_SENSE 0). `mode`: what becomes
     of every erasing command: done, failed halfway, or said to be done and nothing erased.
+    `refuses`: the drive aborts each command that erases. `operations`: whether it knows REPORT
+    SUPPORTED OPERATION CODES, not at all ("none"), as another action ("other"), or answers without
+    saying it ("untold"). `next_block`: the length that a format would give its blocks;
+    `protection`: the type of protection information that they have.
     """
 
     duration: float = 4.0
@@ -74,6 +82,8 @@ class Knobs:
     maximum: bool = False
     unlocked: bool = False
     security: bool = True
+    damaged: bool = False
+    keeps: Literal["", "none", "always"] = ""
     enhanced: bool = True
     sanitize: tuple[str, ...] = ("crypto", "block", "overwrite")
     erase_minutes: int = 2
@@ -89,6 +99,10 @@ class Knobs:
     speed: int = 3
     speed_now: int = 3
     format_unit: bool = True
+    refuses: bool = False
+    operations: Literal["told", "none", "other", "untold"] = "told"
+    next_block: int = 0
+    protection: int = 0
     serial: str = ""
     model: str = ""
     firmware: str = ""
@@ -120,10 +134,15 @@ class Medium:
     def __init__(self, image: Path, size: int, *, durable: bool = False) -> None:
         synced = os.O_DSYNC if durable else 0
         self.fd = os.open(image, os.O_RDWR | os.O_CREAT | synced, 0o600)
+        LEFT.append(self.close)
         if os.fstat(self.fd).st_size != size:
             os.ftruncate(self.fd, size)
         self.size = size
         self.blocks = size // BLOCK
+
+    def close(self) -> None:
+        """Let go of the image, once."""
+        os.close(self.fd)
 
     def read(self, block: int, count: int) -> bytes:
         return os.pread(self.fd, count * BLOCK, block * BLOCK)
@@ -278,13 +297,21 @@ class Disk:
             raise PowerLost
         self.clock.tick()
         self.seen.append(seen)
-        if self.log:
-            with self.log.open("a") as lines:
-                lines.write(seen.line + "\n")
+        self._write(seen.line)
         if self.power_cut_at is not None and len(self.seen) >= self.power_cut_at:
             self.power_cut_at = None
             self.power_off()
             raise PowerLost
+
+    def turn(self, **knobs: Any) -> None:
+        """Turn knobs while it runs; the log of its commands tells of it."""
+        self.knobs = replace(self.knobs, **knobs)
+        self._write(f"{self.clock.now():.3f} turned {' '.join(knobs)} -")
+
+    def _write(self, line: str) -> None:
+        if self.log:
+            with self.log.open("a") as lines:
+                lines.write(line + "\n")
 
     def busy(self, seconds: float) -> None:
         """Be busy inside one command. Raises TimedOut or PowerLost if it is cut short."""

@@ -24,12 +24,17 @@ from tests.device.test_stack import Tree
 from tests.drives.nvme import NvmeDrive
 from tests.drives.nvme_identify import SUBSYSTEM
 from tests.drives.nvme_state import Knobs, PowerCut, VirtualClock
+from tests.drives.switched_on import LEFT
 
 ADMIN64_CMD = 0xC0504E47
 COMMAND = struct.Struct("<BBHIIIQQIIIIIIIIII")
 """struct nvme_admin_cmd of linux/nvme_ioctl.h; the result follows."""
 SECONDS_PER_COMMAND = 0.01
 """A caller that only asks, and never rests, comes to an end as well."""
+
+
+DISCARD = -1
+"""What stands for a discard of the kernel among the opcodes."""
 
 
 class Killed(BaseException):
@@ -39,8 +44,9 @@ class Killed(BaseException):
 class NvmeFront:
     """`answer` stands in the place of `seam.ioctl`, as the kernel's driver answers.
 
-    `kill_at` counts the admin commands from 1: the program is killed before that command, or after
-    it with `kill_after`. `fail_at` gives a command another status than the drive would.
+    `kill_at` counts the admin commands and discards from 1: the program is killed before that one,
+    or after it with `kill_after`. At `cut_at` the drive loses its power before it hears it.
+    `fail_at` gives a command another status than the drive would.
     """
 
     def __init__(self, drive: NvmeDrive, numbers: dict[int, int]) -> None:
@@ -48,8 +54,10 @@ class NvmeFront:
         self.drive = drive
         self.numbers = numbers
         self.sent = 0
+        self.order: list[int] = []
         self.kill_at = 0
         self.kill_after = False
+        self.cut_at = 0
         self.fail_at: dict[int, int] = {}
 
     def answer(self, fd: int, request: int, argument: bytearray | int = 0) -> int:
@@ -74,9 +82,7 @@ class NvmeFront:
         ) = COMMAND.unpack_from(argument)  # fmt: skip
         if flags:
             raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
-        self.sent += 1
-        if self.kill_at == self.sent and not self.kill_after:
-            raise Killed
+        self.begin(opcode)
         wire = struct.pack(
             "<BBHIIIQQQ6I", opcode, 0, 0, number, cdw2, cdw3, metadata, 0, 0, *words[:6]
         )
@@ -94,9 +100,32 @@ class NvmeFront:
         if from_drive and length and answered:
             ctypes.memmove(address, answered, min(length, len(answered)))
         argument[result_at : result_at + 4] = (result & 0xFFFFFFFF).to_bytes(4, "little")
+        self.end()
+        return status
+
+    def begin(self, opcode: int) -> None:
+        """Count a command that is about to be sent.
+
+        Raises:
+            Killed: the program is to be killed before it.
+            OSError: the drive loses its power.
+        """
+        self.sent += 1
+        self.order.append(opcode)
+        if self.kill_at == self.sent and not self.kill_after:
+            raise Killed
+        if self.cut_at == self.sent:
+            self.drive.cut()
+            raise OSError(errno.ENODEV, os.strerror(errno.ENODEV))
+
+    def end(self) -> None:
+        """Note that a command was answered.
+
+        Raises:
+            Killed: the program is to be killed after it.
+        """
         if self.kill_at == self.sent:
             raise Killed
-        return status
 
 
 class NvmeBench:
@@ -124,6 +153,7 @@ class NvmeBench:
             self.fds[number], self.numbers[fd] = fd, number
             self._plug(number)
         self._lead_here(monkeypatch)
+        LEFT.append(self.close)
 
     @property
     def drive(self) -> NvmeDrive:
@@ -167,8 +197,8 @@ class NvmeBench:
     def close(self) -> None:
         """Let go of the descriptors and of the images."""
         self.drive.cut()
-        for fd in self.fds.values():
-            os.close(fd)
+        while self.fds:
+            os.close(self.fds.popitem()[1])
 
     def _powered_on(self) -> NvmeFront:
         state = self._folder / "drive.json"
@@ -253,9 +283,11 @@ class NvmeBench:
         return told
 
     def _discard(self, number: int, start: int, length: int) -> int:
+        self.front.begin(DISCARD)
         if not self.drive.powered or self.drive.media_refusal(number):
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         pieces: Sequence[int] = range(start, start + length, 1 << 20)
         for at in pieces:
             self._pwrite(self.fds[number], bytes(min(1 << 20, start + length - at)), at)
+        self.front.end()
         return 0

@@ -67,6 +67,7 @@ class NvmeDrive:
         self.power_state_changes = 0
         self._self_test: tuple[int, float] | None = None
         self.media = Media(dict(enumerate(images, 1)))
+        self._media_commands, self._media_second = 0, self.clock()
         for number, values in self.namespaces.items():
             self.media.open(int(number), values["bytes"])
         self.counters["power_cycles"] += 1
@@ -118,11 +119,12 @@ class NvmeDrive:
         self.media.close()
 
     def control(self, **values: Any) -> None:
-        """Turn knobs while it runs, as `Knobs.changed` takes them."""
+        """Turn knobs while it runs, as `Knobs.changed` takes them, and tell so."""
         with self.lock:
             self.thermal.advance()
             self.purging.advance()
             self.knobs = self.knobs.changed(values)
+            self._told({"turned": values, "second": self.clock()})
 
     def wait(self, seconds: float) -> None:
         """Be busy with one command; the others are answered meanwhile."""
@@ -157,6 +159,13 @@ class NvmeDrive:
             entry["status"] = status
             self._told(entry)
             return status, result, answered
+
+    def note_media(self) -> None:
+        """Count a command for the blocks; tell of the silence before it, if that is asked for."""
+        began, now = self._media_second, self.clock()
+        if 0 < self.knobs.silence_seconds <= now - began:
+            self._told({"silence": [began, now], "media_commands": self._media_commands})
+        self._media_commands, self._media_second = self._media_commands + 1, now
 
     def media_refusal(self, number: int, blocks: tuple[int, int] | None = None) -> int:
         """Return the status that a media command to these (first, count) blocks gets, or 0."""

@@ -136,6 +136,11 @@ def _units(count: int) -> int:
     return -(-count // 512_000)
 
 
+def _billions(count: int) -> int:
+    """Billions of bytes, rounded up, as an endurance group counts."""
+    return -(-count // 10**9)
+
+
 def _ocp(drive: "NvmeDrive") -> dict[str, int]:
     told = drive.counters
     hot = max(drive.thermal.hottest - 273, 0)
@@ -162,10 +167,10 @@ def _ocp(drive: "NvmeDrive") -> dict[str, int]:
 def _endurance(drive: "NvmeDrive") -> bytes:
     told, page = drive.counters, bytearray(512)
     page[3], page[4], page[5] = 100, 10, 3
-    written = _units(told["bytes_written"])
-    media = _units(int(told["bytes_written"] * drive.knobs.write_amplification))
+    written = _billions(told["bytes_written"])
+    media = _billions(int(told["bytes_written"] * drive.knobs.write_amplification))
     for start, value in (
-        (48, _units(told["bytes_read"])), (64, written), (80, media), (96, told["reads"]),
+        (48, _billions(told["bytes_read"])), (64, written), (80, media), (96, told["reads"]),
         (112, told["writes"]), (128, told["media_errors"]), (144, told["errors"]),
     ):  # fmt: skip
         page[start : start + 16] = value.to_bytes(16, "little")

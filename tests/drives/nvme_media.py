@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from tests.drives.switched_on import LEFT
+
 PIECE = 1 << 20
 
 
@@ -12,6 +14,7 @@ class Media:
     def __init__(self, images: dict[int, Path]) -> None:
         self.paths = images
         self._files: dict[int, int] = {}
+        LEFT.append(self.close)
 
     def open(self, number: int, size_bytes: int) -> int:
         """Return the descriptor of a namespace's image, made or resized to its size."""

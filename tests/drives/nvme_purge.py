@@ -176,7 +176,7 @@ class Purging:
     def format_victims(self, number: int, erase: int) -> list[int]:
         """Return which namespaces a format of this one, with this secure erase setting, hits."""
         drive = self._drive
-        if drive.knobs.fna & (0b010 if erase else 0b001):
+        if drive.knobs.format_reaches_all or drive.knobs.fna & (0b010 if erase else 0b001):
             return drive.allocated
         return drive.attached if number == WHOLE_SUBSYSTEM else [number]
 
@@ -206,8 +206,7 @@ class Purging:
                 drive.media.garbage(one)
             else:
                 drive.media.zeros(one)
-        if drive.knobs.format_makes == "factory":
-            self._fall_back()
+        self._come_back(victims)
         self._format_began = None
         drive.state["formatting"] = None
         drive.save()
@@ -251,10 +250,22 @@ class Purging:
         drive = self._drive
         for number in drive.state["formatting"]["victims"]:
             drive.media.zeros(number, share=0.5)
-        if drive.knobs.format_makes == "factory":
-            self._fall_back()
+        self._come_back(drive.state["formatting"]["victims"])
         drive.state["formatting"] = None
         drive.save()
+
+    def _come_back(self, victims: list[int]) -> None:
+        """Be after a format what the knob says: as before, another drive, or of another shape."""
+        drive = self._drive
+        made = drive.knobs.format_makes
+        if made == "factory":
+            self._fall_back()
+        for number in victims:
+            values = drive.namespaces[str(number)]
+            if made == "smaller":
+                values["bytes"] //= 2
+            elif made == "blocks":
+                values["lba_format"] = (values["lba_format"] + 1) % len(drive.knobs.lba_formats)
 
     def _fall_back(self) -> None:
         drive = self._drive

@@ -69,7 +69,9 @@ class Knobs:
 
     `mode` of its sanitize and format: `ok`; `fail`, that many times as `fails` says; `liar` (says
     it did, and did not); `forced` (deallocates though it was asked not to: state 4); `stuck`
-    (SPROG stays at 655). `format_makes` "factory" is the identity some drives fall back to;
+    (SPROG stays at 655). `format_makes` "factory" is the identity some drives fall back to,
+    "smaller" and "blocks" are the same drive of half the size, or with other blocks;
+    `format_reaches_all` whatever its FNA says;
     `cut_in_format` takes the power away in the middle. `refuse_format` is a status, 0 for none.
     `temperature` is a constant, or (second since power-on, Kelvin) points, straight lines
     between them. `smart` and `ocp` lay values over the counters, by the names in `nvme_logs`.
@@ -101,6 +103,7 @@ class Knobs:
     thin: bool = False
     format_seconds: float = 1.0
     format_makes: str = ""
+    format_reaches_all: bool = False
     cut_in_format: bool = False
     refuse_format: int = 0
     firmware_pending: bool = False
@@ -114,6 +117,8 @@ class Knobs:
     ocp: bool = True
     ocp_values: dict[str, int] = field(default_factory=dict)
     write_amplification: float = 1.5
+    silence_seconds: float = 0.0
+    """So long without a command for its blocks is told in its log; 0 for never."""
 
     @classmethod
     def from_json(cls, text: str) -> "Knobs":

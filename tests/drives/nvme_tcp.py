@@ -3,8 +3,9 @@
 `python -m tests.drives.nvme_tcp --port 4420 --folder DIR --log FILE [--knobs JSON]`
 
 The folder keeps the drive (`drive.json`) and its namespaces (`1.img`, …). SIGKILL is a power cut,
-SIGTERM a goodbye; the next start on the folder is the next power-on. Each line of the log is an
-admin command that the drive answered. Standard library only.
+SIGTERM a goodbye; the next start on the folder is the next power-on. SIGHUP turns the knobs that
+the folder's `turned.json` names. Each line of the log is an admin command that the drive answered,
+turned knobs, or a silence: a time without a command for its blocks. Standard library only.
 
 Source: NVMe/TCP transport specification 1.0, NVMe over fabrics 1.1.
 """
@@ -61,6 +62,7 @@ IN_CAPSULE, IN_PDU = 0x01, 0x5A
 WRONG_ORDER, WRONG_LENGTH, TOO_MANY_EVENTS = 0x0C | DNR, 0x0F | DNR, 0x105 | DNR
 OTHER_CONNECT, WRONG_CONNECT = 0x180 | DNR, 0x182 | DNR
 EVENTS_MOST = 4
+TURNED = "turned.json"
 POWER_LOST = 3
 """The program's exit code when the drive lost its power."""
 
@@ -299,6 +301,7 @@ class Queue:
             raise Refusal(0x01 | DNR)
         blocks = (first, word + 1)
         with self.drive.lock:
+            self.drive.note_media()
             if opcode == DATASET:
                 return self._dataset(number, data, first & 0xFF, int(first >> 32))
             self._need_media(number, None if opcode == FLUSH else blocks)
@@ -393,6 +396,10 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     with told.log.open("a") as log:
         drive = power_on(told.folder, told.knobs, log)
+        turned = told.folder / TURNED
+        signal.signal(
+            signal.SIGHUP, lambda number, frame: drive.control(**json.loads(turned.read_text()))
+        )
         try:
             listen(drive, told.port)
         finally:

@@ -116,6 +116,8 @@ class SasTarget(Target):
         if length and how != "overwrite":
             raise Check(*INVALID_FIELD)
         pattern = overwrite_pattern(out[:length]) if how == "overwrite" else b"\0"
+        if self.disk.knobs.refuses:
+            raise Check(7, 0x27, 0x00)  # write protected
         self.disk.begin("sanitize", how=how, pattern=pattern.hex(), exit=unrestricted)
         if not cdb[1] & 0x80:
             self.wait("sanitize", SANITIZE_FAILED)
@@ -142,6 +144,8 @@ class SasTarget(Target):
             raise Check(*INVALID_FIELD)
         if cdb[1] & 0xC0:
             raise Check(*INVALID_FIELD)  # no protection information
+        if self.disk.knobs.refuses:
+            raise Check(7, 0x27, 0x00)
         self.disk.begin("format", how="block", pattern="00")
         # From here on the medium is as it must be only when the format has ended.
         self.disk.state["corrupt"] = False

@@ -9,7 +9,8 @@ import errno
 import os
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -27,6 +28,7 @@ from tests.drives.sat import SatTarget
 from tests.drives.scsi import SasDisk, SasTarget
 from tests.drives.sense import CHECK, Reply, by_descriptors, fixed
 from tests.drives.sg_calls import FROM_DRIVE, HEADER, SG_IO, TO_DRIVE
+from tests.drives.switched_on import LEFT
 from tests.drives.target import Target
 
 TIMED_OUT, NO_CONNECT = 3, 1
@@ -43,21 +45,23 @@ class Killed(BaseException):
 
 @dataclass(kw_only=True)
 class Front:
-    """Answers the SG_IO of one descriptor; `faults` are by the number of the command, from 1.
+    """Answers the SG_IO of its descriptors; `faults` are by the number of the command, from 1.
 
     `every`: this fault at each so many-th command. After a fault of power every command is ENODEV
     until the drive is started again.
     """
 
     target: Target
-    fd: int
+    fds: set[int]
     faults: dict[int, Fault] = field(default_factory=dict)
     every: tuple[int, Fault] | None = None
     count: int = 0
+    before: Callable[[bytes], None] | None = None
+    """Called with each command before the drive has it: what another program does meanwhile."""
 
     def ioctl(self, fd: int, request: int, argument: bytearray | int = 0) -> int:
         """Take the place of `seam.ioctl`."""
-        if fd != self.fd:
+        if fd not in self.fds:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         if request != SG_IO or not isinstance(argument, bytearray):
             raise OSError(errno.ENOTTY, os.strerror(errno.ENOTTY))
@@ -87,6 +91,8 @@ class Front:
         if fault is None and self.every and self.count % self.every[0] == 0:
             fault = self.every[1]
         disk = self.target.disk
+        if self.before is not None:
+            self.before(cdb)
         if fault == "killed before":
             raise Killed
         if fault == "fail":
@@ -145,9 +151,10 @@ class Bench:
         self.target.attention = False  # the kernel's own probe has heard it
         self.disk = self.target.disk
         self.fd = os.open(self.image, os.O_RDWR)
-        self.front = Front(target=self.target, fd=self.fd)
+        self.front = Front(target=self.target, fds={self.fd})
         self.tree = Tree(folder / "tree")
         self._patch(monkeypatch)
+        LEFT.append(self.close)
 
     def _target(self, size: int) -> Target:
         disk = SataDisk(self.image, self.folder / "drive.json", self.knobs, self.clock, size=size)
@@ -198,6 +205,20 @@ class Bench:
             roots=self.tree.roots,
         )  # fmt: skip
 
+    def claimed(self) -> Subject:
+        """Return the drive with a descriptor of its own, which whoever has it closes."""
+        copy = os.dup(self.fd)
+        self.front.fds.add(copy)
+        return replace(self.subject(), fd=copy)
+
+    def close(self) -> None:
+        """Let go of the image, and of the copies whose owners were killed."""
+        for fd in self.front.fds:
+            # A copy that its owner closed may be another file's number by now.
+            with suppress(OSError):
+                if os.path.samestat(os.fstat(fd), self.image.stat()):
+                    os.close(fd)
+
     def _page(self, page: int) -> bytes:
         body = self.target.pages()[page]
         return bytes((0, page)) + struct.pack(">H", len(body)) + body
@@ -224,13 +245,13 @@ class Bench:
         discard = kernel.discard
 
         def read_blocks(fd: int, start_bytes: int, length_bytes: int) -> bytes:
-            if fd != self.fd:
+            if fd not in self.front.fds:
                 return read(fd, start_bytes, length_bytes)
             block, count = start_bytes // BLOCK, -(-length_bytes // BLOCK)
             return self._ask(struct.pack(">BBQIBB", 0x88, 0, block, count, 0, 0))[:length_bytes]
 
         def unmap(fd: int, start: int, length: int, *, secure: bool = False) -> None:
-            if fd != self.fd:
+            if fd not in self.front.fds:
                 discard(fd, start, length, secure=secure)
                 return
             if secure or self.knobs.trim == "none":
@@ -241,9 +262,13 @@ class Bench:
         monkeypatch.setattr(kernel, "read_blocks", read_blocks)
         monkeypatch.setattr(kernel, "discard", unmap)
         monkeypatch.setattr(kernel, "capacity_bytes", self._mine(kernel.capacity_bytes))
+        sequence = kernel.disk_sequence
+        monkeypatch.setattr(
+            kernel, "disk_sequence", lambda fd: 1 if fd in self.front.fds else sequence(fd)
+        )
 
     def _mine(self, real: Callable[[int], int]) -> Callable[[int], int]:
-        return lambda fd: self.capacity_bytes if fd == self.fd else real(fd)
+        return lambda fd: self.capacity_bytes if fd in self.front.fds else real(fd)
 
     def _ask(self, cdb: bytes, out: bytes = b"") -> bytes:
         """Do block I/O as the kernel's own: what the drive refuses is EIO."""

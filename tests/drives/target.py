@@ -61,6 +61,8 @@ class Target:
             0x42: self.unmap, 0xA0: self.report_luns, 0xA3: self.maintenance_in,
             **dict.fromkeys(READS, self.read), **dict.fromkeys(WRITES, self.write),
         }  # fmt: skip
+        if disk.knobs.operations == "none":
+            del self.commands[0xA3]
 
     @property
     def clock(self) -> Clock:
@@ -172,7 +174,13 @@ class Target:
         if cdb[3] not in (0x00, 0xFF) or (page != 0x3F and page not in found):
             raise Check(*INVALID_FIELD)
         body = b"".join(found[each] for each in sorted(found) if page in (0x3F, each))
-        block = b"" if cdb[1] & 8 else struct.pack(">II", min(self.blocks, 0xFFFFFFFF), BLOCK)
+        block = (
+            b""
+            if cdb[1] & 8
+            else struct.pack(
+                ">II", min(self.blocks, 0xFFFFFFFF), self.disk.knobs.next_block or BLOCK
+            )
+        )
         if short:
             head = bytes((3 + len(block) + len(body), 0, 0x10, len(block)))
         else:
@@ -214,9 +222,12 @@ class Target:
 
     def maintenance_in(self, cdb: bytes, out: bytes) -> bytes:
         """REPORT SUPPORTED OPERATION CODES, by the commands there are."""
-        if cdb[1] & 0x1F != 0x0C or cdb[2] & 7 > 3:
+        told = self.disk.knobs.operations
+        if cdb[1] & 0x1F != 0x0C or cdb[2] & 7 > 3 or told == "other":
             raise Check(*INVALID_FIELD)
         length = int.from_bytes(cdb[6:10], "big")
+        if told == "untold":
+            return bytes(4)[:length]
         code, action = cdb[3], int.from_bytes(cdb[4:6], "big")
         actions = self.service_actions()
         if cdb[2] & 7 == 0:
@@ -253,7 +264,8 @@ class Target:
         if cdb[1] & 0x1F == 0x10:
             knobs = self.disk.knobs
             thin = (knobs.trim != "none") << 7 | (knobs.trim == "zeros") << 6
-            head = struct.pack(">QIBBBB", self.blocks - 1, BLOCK, 0, 3, thin, 0)
+            guard = (knobs.protection - 1) << 1 | 1 if knobs.protection else 0
+            head = struct.pack(">QIBBBB", self.blocks - 1, BLOCK, guard, 3, thin, 0)
             return head.ljust(32, b"\0")[:length]
         if cdb[1] & 0x1F != 0x12:
             raise Check(*INVALID_FIELD)

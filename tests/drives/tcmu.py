@@ -2,7 +2,8 @@
 
 `python3 -m tests.drives.tcmu --kind sata --folder F --ready FILE`, as root and in a guest. FILE
 (a FIFO makes it an event) is told the device. SIGTERM unplugs the drive; kill -9 cuts its power,
-and the same words start it again with the memory in its folder. Standard library only.
+and the same words start it again with the memory in its folder. SIGHUP turns the knobs that the
+folder's `turned.json` names. Standard library only.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.drives.ata import SataDisk
 from tests.drives.disk import Knobs, PowerLost
@@ -42,6 +44,7 @@ TARGETS = Path("/sys/kernel/config/target")
 MODULES = ("target_core_user", "tcm_loop", "sd_mod", "sg")
 ATTACH_SECONDS = 60
 SIZE_MIB = 64
+TURNED = "turned.json"
 
 
 class HostClock:
@@ -207,6 +210,7 @@ class Server:
         self.events: list[str] = []
         self.failure: Exception | None = None
         signal.signal(signal.SIGTERM, lambda *_: self.tell("unplug"))
+        signal.signal(signal.SIGHUP, lambda *_: self.tell("turn"))
         signal.set_wakeup_fd(self.wake)
 
     def tell(self, event: str) -> None:
@@ -228,8 +232,11 @@ class Server:
 
         threading.Thread(target=do, daemon=True).start()
 
-    def run(self, ready: Path) -> None:
-        """Plug the drive in, tell `ready` its device, and serve it until it is unplugged."""
+    def run(self, ready: Path, turned: Path) -> None:
+        """Plug the drive in, tell `ready` its device, and serve it until it is unplugged.
+
+        `turned` names the knobs to turn, whenever a signal asks for it.
+        """
 
         def plug() -> None:
             self.slot.attach()
@@ -237,6 +244,8 @@ class Server:
 
         self.aside(plug, "plugged")
         for event in self.heard():
+            if event == "turn":
+                self.ring.target.disk.turn(**knobs_in(turned.read_text()))
             if event == "unplug":
                 self.aside(self.slot.detach, "over")
             if event == "over":
@@ -261,16 +270,21 @@ class Server:
                 yield self.events.pop(0)
 
 
-def knobs_of(text: str) -> Knobs:
-    """Return the knobs of a JSON object; its keys are their names."""
-    values = json.loads(text)
+def knobs_in(text: str) -> dict[str, Any]:
+    """Return the knobs of a JSON object by their names, in the types that they have."""
+    values: dict[str, Any] = json.loads(text)
     if "sanitize" in values:
         values["sanitize"] = tuple(values["sanitize"])
     if "attributes" in values:
         values["attributes"] = {
             int(number): tuple(row) for number, row in values["attributes"].items()
         }
-    return Knobs(**values)
+    return values
+
+
+def knobs_of(text: str) -> Knobs:
+    """Return the knobs of a drive whose other knobs are as always."""
+    return Knobs(**knobs_in(text))
 
 
 def made(kind: str, folder: Path, knobs: Knobs, size: int) -> Target:
@@ -296,7 +310,8 @@ def main() -> int:
     slot = Slot(given.name)
     slot.make(size)
     try:
-        Server(slot, made(given.kind, given.folder, given.knobs, size)).run(given.ready)
+        server = Server(slot, made(given.kind, given.folder, given.knobs, size))
+        server.run(given.ready, given.folder / TURNED)
     except PowerLost:
         return 3
     return 0

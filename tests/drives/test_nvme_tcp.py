@@ -353,3 +353,19 @@ def test_the_folder_keeps_the_drive_and_each_admin_command_is_a_line_of_the_log(
     again = power_on(tmp_path, Knobs().changed(FRESH))
     assert again.counters["unsafe_shutdowns"] == drive.counters["unsafe_shutdowns"] + 1
     assert sorted(one.name for one in tmp_path.iterdir()) == ["1.img", "2.img", "drive.json"]
+
+
+def test_a_silence_is_told_from_the_last_command_for_blocks_to_the_next(tmp_path: Path) -> None:
+    told: list[dict[str, Any]] = []
+    clock = VirtualClock()
+    drive = NvmeDrive(
+        Knobs(silence_seconds=2.0), tmp_path / "d.json", [tmp_path / "1.img"],
+        clock=clock, told=told.append,
+    )  # fmt: skip
+    for seconds in (1.0, 1.9, 2.0, 5.0):
+        clock.sleep(seconds)
+        drive.note_media()
+    drive.cut()
+    assert told == [
+        {"silence": [2.9, 4.9], "media_commands": 2}, {"silence": [4.9, 9.9], "media_commands": 3}
+    ]  # fmt: skip

@@ -189,6 +189,7 @@ def test_steps_of_one_seed_touch_the_same_chunks_and_others_do_not() -> None:
     assert other.overlap(first) == pytest.approx(first.distinct / CHUNKS, abs=0.15)
 
 
+@pytest.mark.long
 def test_the_sample_of_content_is_what_large_files_get(tmp_path: Path) -> None:
     for content in ("random", "zero", "one-block", "cumulative"):
         for work in (

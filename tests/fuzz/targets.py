@@ -283,7 +283,7 @@ def feed_record(text: str | bytes) -> object:
         if at.isascii() and at.isdigit() and int(at) < len(places):
             try:
                 record = with_leaf(record, places[int(at)], value)
-            except AssertionError:
+            except (AssertionError, TypeError):
                 return None  # the reader refuses what no step can be
     return printer.render(api.present(record))
 

@@ -17,10 +17,12 @@ from typing import Any, BinaryIO
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.guest import frames
+from tests.guest.forks import Forked, Forks
 
 PORT = "teijo.agent"
 KEPT = Path("/run/started")
-STARTED: dict[int, "subprocess.Popen[bytes]"] = {}
+STARTED: dict[int, "subprocess.Popen[bytes] | Forked"] = {}
+FORKS = Forks(KEPT / "forking")
 WRITING = threading.Lock()
 
 
@@ -60,27 +62,39 @@ def answer(port: BinaryIO, request: dict[str, Any], content: bytes) -> None:
 
 
 def start(request: dict[str, Any], content: bytes) -> tuple[dict[str, Any], bytes]:
-    """Start a program in a group of its own, with `content` as its standard input."""
-    number = request["id"]
+    """Start a program in a group of its own, with `content` as its standard input.
+
+    Where `forked` is asked for, a Python that has loaded it already forks: see `forking.py`.
+    """
+    number, command = request["id"], request["command"]
+    environment = {**os.environ, **request["environment"]}
     out, err = (KEPT / f"{number}.{name}" for name in ("out", "err"))
-    with out.open("wb") as stdout, err.open("wb") as stderr:
-        STARTED[number] = process = subprocess.Popen(
-            request["command"],
-            stdin=subprocess.PIPE if content else subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            env={**os.environ, **request["environment"]},
-            start_new_session=True,
-        )
-    if content:
-        feeding = threading.Thread(target=feed, args=(process, content), daemon=True)
-        feeding.start()
+    with contextlib.ExitStack() as stack:
+        files = [stack.enter_context(path.open("wb")).fileno() for path in (out, err)]
+        if content:
+            reading, writing = os.pipe()
+            stack.enter_context(os.fdopen(reading, "rb"))
+            fed = os.fdopen(writing, "wb")
+            threading.Thread(target=feed, args=(fed, content), daemon=True).start()
+        else:
+            reading = stack.enter_context(Path(os.devnull).open("rb")).fileno()
+        if request["forked"]:
+            STARTED[number] = process = FORKS.start(command, environment, [reading, *files])
+        else:
+            STARTED[number] = process = subprocess.Popen(
+                command,
+                stdin=reading,
+                stdout=files[0],
+                stderr=files[1],
+                env=environment,
+                start_new_session=True,
+            )
     return {"pid": process.pid}, b""
 
 
-def feed(process: "subprocess.Popen[bytes]", content: bytes) -> None:
-    with contextlib.suppress(BrokenPipeError):
-        process.communicate(content)
+def feed(pipe: BinaryIO, content: bytes) -> None:
+    with contextlib.suppress(BrokenPipeError), pipe:
+        pipe.write(content)
 
 
 def wait(request: dict[str, Any], content: bytes) -> tuple[dict[str, Any], bytes]:

@@ -15,6 +15,7 @@ class Monitor:
 
     def __init__(self, way: socket.socket) -> None:
         self.file = way.makefile("rw", encoding="utf-8")
+        way.close()  # the file keeps the connection
         self.events: list[dict[str, Any]] = []
         self.turn = threading.Lock()
         json.loads(self.file.readline())

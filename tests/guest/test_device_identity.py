@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.guest import test_nvme_tcp as nvme_tcp
+from tests.guest import test_tcmu as tcmu
 from tests.guest.machine import Guest, Hardware
 
 pytestmark = pytest.mark.vm
@@ -37,11 +39,33 @@ def hardware(folder: Path) -> Hardware:
     return Hardware(devices=tuple(words))
 
 
-def told(guest: Guest, device: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(
-        guest.run(["teijo", "device", device, "--json"], timeout=120).good()
-    )
+def told(guest: Guest, device: str, *, fresh: bool = False) -> dict[str, Any]:
+    said = guest.run(["teijo", "device", device, "--json"], timeout=120, fresh=fresh).good()
+    found: dict[str, Any] = json.loads(said)
     return found
+
+
+def smartctl(guest: Guest, device: str) -> dict[str, Any]:
+    """Return what smartctl says; its exit code tells of the drive's health as well."""
+    found: dict[str, Any] = json.loads(guest.run(["smartctl", "-j", "-x", device]).out)
+    return found
+
+
+def differing(fields: dict[str, tuple[Any, Any]]) -> dict[str, tuple[Any, Any]]:
+    """Return the fields of which we and a witness say something else."""
+    return {name: (ours, its) for name, (ours, its) in fields.items() if ours != its}
+
+
+def of_both(ours: dict[str, Any], its: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return what smartctl tells of every disk, by both."""
+    return {
+        "size": (ours["size_bytes"], its["user_capacity"]["bytes"]),
+        "logical block": (ours["logical_block_bytes"], its["logical_block_size"]),
+        "physical block": (ours["physical_block_bytes"], its["physical_block_size"]),
+        "rotation": (ours["rotation_rpm"], its["rotation_rate"]),
+        "form factor": (ours["form_factor"], its["form_factor"]["name"].replace("inches", "inch")),
+        "serial": (ours["serial"], its["serial_number"]),
+    }
 
 
 def bits(value: int, numbers: tuple[int, ...]) -> list[bool]:
@@ -129,6 +153,69 @@ def test_a_drive_is_told_as_the_witnesses_tell_it(
     assert disk["trim"] == its["trim"]["supported"]
 
 
+def test_an_nvme_drive_of_two_namespaces_is_told_as_nvme_cli_and_smartctl_tell_it(
+    guest: Guest,
+) -> None:
+    knobs = {"fna": 0b101, "sanicap": 0b11, "oacs": 0x1A, "wctemp": 340, "firmware": "7.1"}
+    with nvme_tcp.plugged(guest, **knobs) as drive:
+        for number in (1, 2):
+            seen = told(guest, drive.node(number))
+            check_nvme(guest, drive.node(number), seen)
+            ours, its = seen["drive"]["nvme"], smartctl(guest, drive.node(number))
+            controller, listed = ours["controller"], ours["namespaces"][number - 1]
+            (theirs,) = its["nvme_namespaces"]
+            assert differing({
+                "model": (controller["model"], its["model_name"]),
+                "serial": (controller["serial"], its["serial_number"]),
+                "firmware": (controller["firmware"], its["firmware_version"]),
+                "controller": (controller["controller_id"], its["nvme_controller_id"]),
+                "namespaces": (controller["most_namespaces"], its["nvme_number_of_namespaces"]),
+                "number": (listed["number"], theirs["id"]),
+                "size": (listed["size_bytes"], theirs["size"]["bytes"]),
+                "capacity": (listed["capacity_bytes"], theirs["capacity"]["bytes"]),
+                "used": (listed["used_bytes"], theirs["utilization"]["bytes"]),
+                "block": (listed["block_bytes"], theirs["formatted_lba_size"]),
+            }) == {}  # fmt: skip
+        assert [one["number"] for one in ours["namespaces"]] == [1, 2]
+
+
+def test_a_sata_drive_is_told_as_smartctl_tells_it(guest: Guest) -> None:
+    with tcmu.plugged(guest, "sata", rotation=7200, speed=3, speed_now=2) as drive:
+        ours = told(guest, drive.node)["drive"]["ata"]["identity"]
+        its = smartctl(guest, drive.node)
+    security, speed = its["ata_security"], its["interface_speed"]
+    wwn = its["wwn"]
+    assert differing(of_both(ours, its) | {
+        "model": (ours["model"], its["model_name"]),
+        "firmware": (ours["firmware"], its["firmware_version"]),
+        "wwn": (int(ours["wwn"].removeprefix("naa."), 16),
+                wwn["naa"] << 60 | wwn["oui"] << 36 | wwn["id"]),
+        "speed": (ours["sata_speed_possible"], speed["max"]["string"]),
+        "speed now": (ours["sata_speed_now"], speed["current"]["string"]),
+        "TRIM": (ours["trim"], its["trim"]["supported"]),
+        "zeros after TRIM": (ours["trimmed_reads"] == "zeros", its["trim"].get("zeroed")),
+        "security": (ours["security"]["enabled"], security["enabled"]),
+        "frozen": (ours["security"]["frozen"], security["frozen"]),
+        "cache": (ours["volatile_write_cache"], its["write_cache"]["enabled"]),
+    }) == {}  # fmt: skip
+
+
+def test_a_sas_drive_is_told_as_smartctl_tells_it(guest: Guest) -> None:
+    with tcmu.plugged(guest, "sas", rotation=15000) as drive:
+        scsi = told(guest, drive.node)["drive"]["scsi"]
+        its = smartctl(guest, drive.node)
+    ours = scsi["capacity"] | scsi["characteristics"] | {"serial": scsi["serial"]}
+    inquiry, provisioning = scsi["inquiry"], its["scsi_lb_provisioning"]
+    assert differing(of_both(ours, its) | {
+        "vendor": (inquiry["vendor"], its["scsi_vendor"]),
+        "product": (inquiry["product"], its["scsi_product"]),
+        "revision": (inquiry["revision"], its["scsi_revision"]),
+        "version": (inquiry["spec_version"], its["scsi_version"]),
+        "provisioned": (ours["provisioned"], provisioning["management_enabled"]["value"]),
+        "zeros": (ours["reads_zeros"], provisioning["read_zeros"]["value"]),
+    }) == {}  # fmt: skip
+
+
 def refused_unwritten(guest: Guest, device: str, seen: dict[str, Any]) -> None:
     """Let a run that names the serial be refused; the kernel counts that nothing was written."""
     serial, name = seen["identity"]["serial"], Path(device).name
@@ -144,7 +231,7 @@ def refused_unwritten(guest: Guest, device: str, seen: dict[str, Any]) -> None:
 def test_a_zoned_null_block_device_is_not_written(guest: Guest) -> None:
     guest.run(["modprobe", "null_blk", "nr_devices=1", "zoned=1", "gb=1", "zone_size=64"]).good()
     try:
-        seen = told(guest, "/dev/nullb0")
+        seen = told(guest, "/dev/nullb0", fresh=True)
         assert seen["drive"]["zoned"] == "host-managed"
         refused_unwritten(guest, "/dev/nullb0", seen)
     finally:

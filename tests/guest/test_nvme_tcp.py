@@ -13,6 +13,7 @@ import pytest
 from tests.drives.in_process import NvmeFront
 from tests.drives.nvme import NvmeDrive
 from tests.drives.nvme_state import Knobs
+from tests.drives.nvme_tcp import TURNED
 from tests.guest.admin_commands import Answer, Command, answers
 from tests.guest.machine import Guest, Started
 
@@ -20,7 +21,8 @@ pytestmark = pytest.mark.vm
 
 PORT = "4420"
 FOLDER, LOG = "/run/emulated", "/run/emulated.log"
-SUBSYSTEM = "nqn.2026-01.test:EMU0001"
+SUBSYSTEM = "nqn.2026-01.test:{}"
+SERIAL = "EMU0001"
 HOST = "nqn.2014-08.org.nvmexpress:uuid:7f2c2d7b-6d2b-4fb1-9d63-4a9c8f3f1b01"
 TWO = [{"size_bytes": 1 << 20}, {"size_bytes": 2 << 20}]
 LOOKS = 200
@@ -37,7 +39,22 @@ class Plugged:
     guest: Guest
     knobs: dict[str, Any]
     server: Started
+    loss_seconds: int = 600
     name: str = ""
+
+    def connect(self) -> None:
+        """Have the kernel connect, and wait for the block devices."""
+        way = (
+            f"-t tcp -a 127.0.0.1 -s {PORT} -n {self.subsystem} -q {HOST} -i 1 --reconnect-delay=1"
+            f" --ctrl-loss-tmo={self.loss_seconds}"
+        )
+        self.name = json.loads(self.nvme(f"connect {way} -o json"))["device"]
+        for number in range(1, len(self.knobs["namespaces"]) + 1):
+            self.guest.run(AWAIT.format(f"test -b {self.node(number)}")).good()
+
+    @property
+    def subsystem(self) -> str:
+        return SUBSYSTEM.format(self.knobs.get("serial", SERIAL))
 
     def node(self, number: int | None = None) -> str:
         return f"/dev/{self.name}" + (f"n{number}" if number else "")
@@ -58,6 +75,8 @@ class Plugged:
         for _ in range(LOOKS):
             if (found := self.sanitized())[0] != 2:
                 return found
+            # A look takes less than it did, and the drive as long as its knob says.
+            self.guest.run("sleep 1")
         raise AssertionError(f"it goes on: {found}")
 
     def fill(self, number: int) -> None:
@@ -76,15 +95,30 @@ class Plugged:
         """Return the current value of the volatile write cache."""
         return int(self.nvme(f"get-feature {self.node()} -f 6").rsplit(":", 1)[1], 16)
 
+    def turn(self, **knobs: Any) -> None:
+        """Turn knobs of the running drive, and wait until it says that it has."""
+        before = len(self.turned())
+        self.guest.put(f"{FOLDER}/{TURNED}", json.dumps(knobs).encode())
+        self.server.kill("SIGHUP")
+        for _ in range(LOOKS):
+            if len(self.turned()) > before:
+                return
+        raise AssertionError(self.server.look()[0].err)
+
+    def turned(self) -> list[float]:
+        """Return the seconds of the drive in which its knobs were turned."""
+        return [one["second"] for one in self.log() if "turned" in one]
+
     def log(self) -> list[dict[str, Any]]:
+        """Return the admin commands that the drive answered; turned knobs and silences too."""
         return [json.loads(line) for line in self.guest.get(LOG).decode().splitlines()]
 
 
 def served(guest: Guest, knobs: dict[str, Any]) -> Started:
     words = ("--port", PORT, "--folder", FOLDER, "--log", LOG, "--knobs", json.dumps(knobs))
     server = guest.start(["python3", "-m", "tests.drives.nvme_tcp", *words])
-    for _ in range(LOOKS):
-        said, ended = server.look(timeout=1)
+    for _ in range(5 * LOOKS):
+        said, ended = server.look(timeout=0.2)
         assert not ended, said.err
         if "listening" in said.out:
             return server
@@ -92,19 +126,19 @@ def served(guest: Guest, knobs: dict[str, Any]) -> Started:
 
 
 @contextmanager
-def plugged(guest: Guest, **knobs: Any) -> Iterator[Plugged]:
-    """Give a new drive of two namespaces, connected; the guest is left without it."""
+def plugged(guest: Guest, *, loss_seconds: int = 600, **knobs: Any) -> Iterator[Plugged]:
+    """Give a new drive, of two namespaces if not told else; the guest is left without it.
+
+    A controller that is gone for `loss_seconds` is given up by the kernel.
+    """
     knobs = {"namespaces": TWO} | knobs
     guest.run(f"modprobe nvme-tcp && rm -rf {FOLDER} {LOG}").good()
-    drive = Plugged(guest, knobs, served(guest, knobs))
+    drive = Plugged(guest, knobs, served(guest, knobs), loss_seconds)
     try:
-        way = f"-t tcp -a 127.0.0.1 -s {PORT} -n {SUBSYSTEM} -q {HOST} -i 1 --reconnect-delay=1"
-        drive.name = json.loads(drive.nvme(f"connect {way} -o json"))["device"]
-        for number in (1, 2):
-            guest.run(AWAIT.format(f"test -b {drive.node(number)}")).good()
+        drive.connect()
         yield drive
     finally:
-        guest.run(f"nvme disconnect -n {SUBSYSTEM}")
+        guest.run(f"nvme disconnect -n {drive.subsystem}")
         drive.server.kill("SIGTERM")
         ended = drive.server.wait()
     assert ended.code == 0, ended.err
@@ -121,7 +155,7 @@ def test_nvme_cli_reads_what_the_drive_was_told_to_be(guest: Guest) -> None:
     with plugged(guest, **knobs) as drive:
         controller = drive.told("id-ctrl")
         texts = {name: controller[name].rstrip() for name in ("sn", "mn", "fr", "subnqn")}
-        assert texts == {"sn": "EMU0001", "mn": "Witnessed", "fr": "7.1", "subnqn": SUBSYSTEM}
+        assert texts == {"sn": "EMU0001", "mn": "Witnessed", "fr": "7.1", "subnqn": drive.subsystem}
         same = ("fna", "sanicap", "oacs", "oncs", "wctemp", "cctemp")
         assert {name: controller[name] for name in same} == {name: knobs[name] for name in same}
         assert (controller["ver"], controller["vwc"] & 1, controller["cntrltype"]) == (

@@ -49,7 +49,8 @@ def test_a_drive_that_is_pulled_out_ends_the_run_and_what_was_measured_is_kept(
     node = node_of(guest, "PLUG")
     started = guest.start(
         f"teijo run pts.iops {node} --spec 2.0.2-client --set minute=1s --destroy PLUG"
-        " --progress ndjson -o /tmp/pulled.teijo"
+        " --progress ndjson -o /tmp/pulled.teijo",
+        fresh=True,
     )
     await_steps(started, 4)
     guest.monitor.do("device_del", id="dut")
@@ -62,11 +63,12 @@ def test_a_drive_that_is_pulled_out_ends_the_run_and_what_was_measured_is_kept(
     assert guest.run(["test", "-e", node]).code == 1
     recorded = sum(event["event"] == "step_done" for event in events)
     assert recorded >= 5
-    verified = guest.run(["teijo", "verify", "/tmp/pulled.teijo"], TEIJO_SECONDS)
+    verified = guest.run(["teijo", "verify", "/tmp/pulled.teijo"], TEIJO_SECONDS, fresh=True)
     assert f"{recorded} steps" in verified.good()
     reported = guest.run(
         ["teijo", "report", "/tmp/pulled.teijo", "--format", "text", "-o", "/tmp/pages"],
         TEIJO_SECONDS,
+        fresh=True,
     )
     reported.good()
     assert "PLUG" in guest.run("cat /tmp/pages/*").good()

@@ -12,6 +12,7 @@ import pytest
 from tests.drives import sg_calls
 from tests.drives.disk import Knobs
 from tests.drives.sg_in_process import SasBench, SataBench
+from tests.drives.tcmu import TURNED
 from tests.guest.machine import Guest, GuestError, Started
 
 pytestmark = pytest.mark.vm
@@ -19,6 +20,7 @@ pytestmark = pytest.mark.vm
 SIZE_MIB = 64
 FOLDER = "/run/drive"
 ASKED_SECONDS = 120
+LOOKS = 200
 
 
 @dataclass
@@ -28,6 +30,7 @@ class Drive:
     guest: Guest
     kind: str
     knobs: dict[str, Any]
+    size_mib: int = SIZE_MIB
     node: str = ""
     process: Started | None = None
 
@@ -35,7 +38,7 @@ class Drive:
         """Give it power."""
         self.process = self.guest.start([
             "python3", "-m", "tests.drives.tcmu", "--kind", self.kind, "--folder", FOLDER,
-            "--size-mib", str(SIZE_MIB), "--ready", f"{FOLDER}/ready",
+            "--size-mib", str(self.size_mib), "--ready", f"{FOLDER}/ready",
             "--knobs", json.dumps(self.knobs),
         ])  # fmt: skip
         try:
@@ -69,17 +72,29 @@ class Drive:
         """Ask until the drive takes commands for its medium again."""
         self.run("until sg_turs {}; do :; done")
 
+    def turn(self, **knobs: Any) -> None:
+        """Turn knobs of the running drive, and wait until it says that it has."""
+        assert self.process
+        told = f"turned {' '.join(knobs)}"
+        before = self.commands().count(told)
+        self.guest.put(f"{FOLDER}/{TURNED}", json.dumps(knobs).encode())
+        self.process.kill("SIGHUP")
+        for _ in range(LOOKS):
+            if self.commands().count(told) > before:
+                return
+        raise AssertionError(self.process.look()[0].err)
+
     def commands(self) -> list[str]:
-        """Return the codes and names of the commands that reached the drive."""
+        """Return the codes and names of the commands that reached the drive, and turned knobs."""
         lines = self.guest.get(f"{FOLDER}/commands").decode().splitlines()
         return [line.split(" ", 1)[1].rsplit(" ", 1)[0] for line in lines]
 
 
 @contextmanager
-def plugged(guest: Guest, kind: str, **knobs: Any) -> Iterator[Drive]:
+def plugged(guest: Guest, kind: str, *, size_mib: int = SIZE_MIB, **knobs: Any) -> Iterator[Drive]:
     """Give the guest a drive, and take it away after."""
     guest.run(f"mkdir {FOLDER} && mkfifo {FOLDER}/ready").good()
-    drive = Drive(guest, kind, knobs)
+    drive = Drive(guest, kind, knobs, size_mib)
     drive.start()
     try:
         yield drive

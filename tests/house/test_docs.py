@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from teijo.methods import registry
 from teijo.methods.method import AnyMethod
 from teijo.personas import registry as personas
 from teijo.terms.geometry import Geometry
+from teijo.terms.purge import METHODS
 from teijo.terms.remark import REMEDIES, RemarkKind
 from tests.house.tree import PACKAGE, ROOT, of_kind, place, syntax, text
 
@@ -49,6 +51,35 @@ def test_every_method_has_a_page_and_stands_in_the_readme(method: AnyMethod) -> 
     page = ROOT / "docs" / "methods" / f"{method.id.replace('.', '-')}.md"
     assert page.exists()
     assert f"`{method.id}`" in README
+
+
+PURGE_PAGES = sorted((ROOT / "docs" / "purge").glob("*.md"))
+PURGE_TOPICS = (
+    "What is sent", "What is lost", "What Teijo checks first", "What can go wrong",
+    "How to end what was left", "What was proven",
+    "No purge has been run on hardware by this project",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_way_to_purge_has_a_page_and_stands_in_the_overview(method: str) -> None:
+    assert f"| `{method}` |" in text(ROOT / "docs" / "purge.md")
+    assert [page for page in PURGE_PAGES if f"`{method}`" in text(page).split("## ")[0]]
+
+
+@pytest.mark.parametrize("page", PURGE_PAGES, ids=lambda page: page.stem)
+def test_a_page_of_purging_has_all_topics_and_names_tests_that_exist(page: Path) -> None:
+    assert f"(purge/{page.name})" in text(ROOT / "docs" / "purge.md")
+    assert tuple(re.findall(r"^## (.+)$", text(page), re.MULTILINE)) == PURGE_TOPICS
+    named = set(re.findall(r"`(test_\w+)`", text(page)))
+    assert named
+    assert not named - names_of_tests()
+
+
+@cache
+def names_of_tests() -> set[str]:
+    tests = (path for path in of_kind(".py") if path.is_relative_to(ROOT / "tests"))
+    return {name for path in tests for name in re.findall(r"^def (test_\w+)", text(path), re.M)}
 
 
 @pytest.mark.parametrize("kind", RemarkKind)

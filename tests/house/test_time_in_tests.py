@@ -32,6 +32,9 @@ ANY_COUNT = "what it counts are steps and rounds; any number of I/Os in them wil
 FORECAST = "a forecast is made, nothing is run"
 ENDED = "a signal ends it, not its time"
 BOUND_BY_TIME = {
+    "tests/cli/test_calibrate.py": {
+        "test_it_is_held_against_what_the_drive_gave_in_a_run": ANY_COUNT,
+    },
     "tests/cli/test_mistakes.py": {
         "READS": REFUSED,
         "WRITES": REFUSED,
@@ -46,6 +49,7 @@ BOUND_BY_TIME = {
         ),
         "test_a_told_rating_is_compared_with_what_is_written": FORECAST,
     },
+    "tests/device/test_purge_consent.py": {"run": ANY_COUNT},
     "tests/runner/test_preview.py": {
         "*": FORECAST,
     },
@@ -80,6 +84,9 @@ BOUND_BY_TIME = {
     "tests/runfile/test_space_of_a_day.py": {"day": "canned answers; nothing is run"},
     "tests/runner/test_drive_log_on_emulated.py": {
         "test_the_drive_saw_no_log_command_in_any_rest_of_hir": "its device is of paper",
+    },
+    "tests/runner/test_drive_log_on_sata_and_sas.py": {
+        "test_no_question_to_a_sas_drive_reaches_into_a_rest_of_hir": "its device is of paper",
     },
     "tests/runner/test_health_watch.py": {
         "test_no_question_reaches_into_a_rest_of_hir": "its device is of paper",
@@ -142,6 +149,7 @@ BOUND_BY_TIME = {
     },
 }
 READS_A_CLOCK = {
+    "tests/conftest.py": "a library's thread is waited for until it has closed its files",
     "tests/drives/nvme_state.py": "the clock of a drive that a guest talks to",
     "tests/drives/tcmu.py": "the clock of a drive that a guest talks to",
     "tests/sql/test_databases.py": "a killed run's keeper is waited for until it has cleaned up",

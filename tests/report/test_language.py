@@ -5,15 +5,22 @@ import tomllib
 from dataclasses import replace
 from string import Formatter
 
+import pytest
+
+from teijo.compare.tables import with_unit
 from teijo.document.model import Column, Document, Facts, Paragraph, Section, Table
 from teijo.document.phrase import Verbatim, say
 from teijo.engine.native import SimulatedSession, simulated_presets
+from teijo.methods.parts import findings_of
 from teijo.report.language import CATALOGUES, Language, translated, translator
+from teijo.terms.purge import PurgeResult
+from teijo.terms.record import Record
 from teijo.terms.remark import REMEDIES, RemarkKind
 from tests.house.tree import PACKAGE, of_kind, place, syntax
 from tests.report.english import has_words, untranslated
 from tests.report.samples import header
 
+BEGAN = "2026-11-24T17:00:00+00:00"
 JAPANESE = translator(Language.JAPANESE)
 CATALOGUE = tomllib.loads((CATALOGUES / "ja.toml").read_text("utf-8"))
 PAIRS = [
@@ -145,3 +152,49 @@ def test_every_text_of_every_report_is_translated_or_is_data(
 ) -> None:
     report, data = canned_report
     assert untranslated(replace(report, name=""), JAPANESE, data) == set()
+
+
+def test_every_figure_that_a_run_has_once_is_named_in_japanese(
+    canned_run: tuple[Record, frozenset[str]],
+) -> None:
+    record, data = canned_run
+    for each in findings_of(record).scalars:
+        # As a comparison has them: the name, and the unit beside it.
+        named = with_unit(each.name, each.unit)
+        assert untranslated((named,), JAPANESE, data) == set(), named
+
+
+def test_a_recorded_text_whose_numbers_have_commas_is_translated_from_the_text_alone() -> None:
+    text = "temperature 87 °C; the drive warns from 1,070 °C on"
+    said = translator(Language.JAPANESE).text(text)
+    assert "87 °C" in said
+    assert "1,070 °C" in said
+    assert said != text
+
+
+@pytest.mark.parametrize("certificate", ["", "the drive certifies that nothing was written since"
+                                             " (Global Data Erased)"])  # fmt: skip
+def test_what_a_purge_left_is_told_in_japanese_but_for_names(certificate: str) -> None:
+    purge = PurgeResult(
+        method="nvme-sanitize-block", words="NVMe Sanitize, block erase", stamps_written=64,
+        stamps_gone=63, zeros=7, certificate=certificate,
+    )  # fmt: skip
+    said = translator(Language.JAPANESE).text(purge.text)
+    for each in ("NVMe Sanitize（ブロック消去）", "64 個", "63 個", "7 個"):
+        assert each in said
+    assert "stamps" not in said
+    assert "certifies" not in said
+    assert ("証明" in said) == bool(certificate)
+    for earlier, told in (
+        (f"taken over from the attempt begun {BEGAN}, which was interrupted", "引き継ぎました"),
+        (
+            f"purged anew, as the attempt begun {BEGAN} does not count: its stamps were not kept",
+            "スタンプの記録がありません",
+        ),
+    ):
+        if "taken over" in earlier and not certificate:
+            continue  # it is not taken over without one
+        said = translator(Language.JAPANESE).text(replace(purge, earlier=earlier).text)
+        assert told in said
+        assert BEGAN in said
+        assert not has_words(said.replace("NVMe Sanitize", "").replace("Global Data Erased", ""))

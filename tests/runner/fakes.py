@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from teijo.device.device import Configured
-from teijo.device.drive_log import LogReader
-from teijo.device.tiers import AskedCounters, FreeCounters
+from teijo.device.health.drive_log import LogReader
+from teijo.device.health.tiers import AskedCounters, FreeCounters
 from teijo.document.model import Document, Header
 from teijo.engine.plan import Plan, StreamPlan
 from teijo.engine.session import (
@@ -223,7 +223,10 @@ class FakeDevice:
     def unwritten_bytes(self) -> int | None:
         return None
 
-    def purge(self, method: str = "auto", silence_ns: int = 0) -> PurgeResult | None:
+    def purge(
+        self, method: str = "auto", silence_ns: int = 0, *, progress: object = None
+    ) -> PurgeResult | None:
+        del progress
         self.session.clock_ns += SECOND
         return (
             None

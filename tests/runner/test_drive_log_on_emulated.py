@@ -5,12 +5,13 @@ The run and the drive have one clock: that of the paper.
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from teijo.device.commands import nvme
-from teijo.device.drive_log import log_reader
+from teijo.device.health.drive_log import log_reader
 from teijo.document.model import Facts, Section, XYChart
 from teijo.methods.drive_page import drive_section
 from teijo.methods.pts.hir.method import Hir
@@ -122,6 +123,10 @@ def test_its_page_draws_what_it_told_over_the_time_of_the_iops(bench: Made, tmp_
     assert set(rates.series[0].y) - {0.0} != set()
     told = facts_of(section)
     assert told["Temperature"] == "37 to 87 °C"
+    read_s = [each.at_ns / SECOND for each in record.readings]
+    longest_s = max(after - before for before, after in pairwise(read_s))
+    assert told["Longest time between two readings"] == f"{longest_s:,.1f} s"
+    assert longest_s > 0
     assert told["Write amplification by its counters"].startswith("1.5")
 
 

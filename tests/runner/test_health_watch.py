@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,8 +11,10 @@ from teijo.errors import DriveWarned
 from teijo.methods.method import AnyMethod
 from teijo.methods.pts.hir.method import Hir
 from teijo.runfile import reader
+from teijo.runner import health_watch
 from teijo.runner.events import unobserved
 from teijo.runner.run import Order, begin
+from teijo.terms.reading import Reading
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
 from teijo.terms.result import StepResult
@@ -97,6 +100,23 @@ def test_a_drive_is_asked_each_interval_and_what_it_told_is_in_the_file(path: Pa
     assert not [one for one in record.remarks if one.kind is RemarkKind.THROTTLED]
 
 
+def test_one_slow_answer_leaves_no_drive_unwatched_for_the_rest_of_the_run(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drive = Drive()
+
+    def reading(**told: Any) -> Reading:
+        slow = {"cost_ns": 200 * SECOND} if len(drive.asked) == 3 else {}
+        return Reading(**told | slow)
+
+    monkeypatch.setattr(health_watch, "Reading", reading)
+    drive.device.session.faults = faults({})
+    record = run(path, drive, WatchedSettings(seconds=60))
+    slowest = [each.cost_ns >= 100 * SECOND for each in record.readings]
+    assert slowest.count(True) == 1
+    assert len(slowest) - slowest.index(True) > 6
+
+
 def test_a_drive_that_is_not_to_be_watched_is_never_asked(path: Path) -> None:
     drive = Drive()
     record = run(path, drive, WatchedSettings(watch_ns=None, seconds=60))
@@ -116,7 +136,7 @@ def test_a_hot_drive_is_throttled_in_the_very_steps_in_which_it_was(path: Path) 
     hot = next(reading.step for reading in record.readings if
                reading.counters["temperature_kelvin"] == 360)  # fmt: skip
     assert set(found) == {hot}
-    assert found[hot] == "temperature: 87 °C; the drive warns from 77 °C on"
+    assert found[hot] == "temperature 87 °C; the drive warns from 77 °C on"
     touched = next(each.answer for each in record.steps if each.seq == hot)
     assert isinstance(touched, StepResult)
     assert RemarkKind.THROTTLED in [one.kind for one in touched.remarks]

@@ -22,7 +22,11 @@ class Hung(FakeDevice):
         super().__init__(**changes)
         self.asked, self.thawed = asked, threading.Event()
 
-    def purge(self, method: str = "auto", silence_ns: int = 0) -> PurgeResult | None:
+    def purge(
+        self, method: str = "auto", silence_ns: int = 0, *, progress: object = None
+    ) -> PurgeResult | None:
+        del progress
+
         def work(moved: Callable[[int, int], None]) -> None:
             moved(0, 1)
             self.thawed.wait()

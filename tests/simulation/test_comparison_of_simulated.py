@@ -76,6 +76,7 @@ def test_seeds_alone_make_about_one_cell_in_twenty_undecided_and_none_differ(
     assert sum(each.differing for each in two_each) <= 1, "of 840"
 
 
+@pytest.mark.long
 def test_reads_that_never_scatter_do_not_differ_by_a_trifle(equals: list[teijo.Run]) -> None:
     rows = [row for row in pairing(equals[:1], equals[1:]).rows if row.place.endswith(READS)]
     assert {row.verdict for row in rows} == {Verdict.NOT_SHOWN}

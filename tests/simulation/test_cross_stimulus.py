@@ -44,6 +44,7 @@ def test_a_separate_relocation_frontier_regains_the_first_throughput(tmp_path, s
     assert amplification[1] > 6, "and group 2 had worn it down"
 
 
+@pytest.mark.long
 def test_greedy_cleaning_regains_it_in_the_time_of_a_line_from_random_to_one(tmp_path):
     done = run(tmp_path, "sim:mlc-a?gc=greedy")
     found = scalars_of(done)

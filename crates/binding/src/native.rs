@@ -63,6 +63,8 @@ impl NativeSession {
             "io_uring" => Session::with_backend(volume, BackendKind::Uring),
             "sync" => Session::with_backend(volume, BackendKind::Sync),
             "null" => Session::with_backend(volume, BackendKind::Null),
+            "nop" => Session::with_backend(volume, BackendKind::NopRing),
+            "nop-call" => Session::with_backend(volume, BackendKind::NopCall),
             other => return Err(PyValueError::new_err(format!("no backend {other:?}"))),
         };
         Ok(Self {
@@ -85,10 +87,6 @@ impl NativeSession {
     #[staticmethod]
     fn contention() -> (Option<f64>, f64) {
         (waited_percent(), CONTENDED_PERCENT)
-    }
-
-    fn now_ns(&self) -> PyResult<u64> {
-        self.with(|session| session.now_ns())
     }
 
     #[pyo3(signature = (plan, observer=None))]

@@ -68,6 +68,8 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Slice, String> {
                     Some("io_uring") => BackendKind::Uring,
                     Some("sync") => BackendKind::Sync,
                     Some("null") => BackendKind::Null,
+                    Some("nop") => BackendKind::NopRing,
+                    Some("nop-call") => BackendKind::NopCall,
                     other => return Err(format!("no backend {other:?}")),
                 };
             }

@@ -223,7 +223,9 @@ impl Session {
         let mut lap = lap.map_err(|error| self.left(&watch, error))?;
         lap.witness.io_wq_workers = match watch.kind {
             BackendKind::Uring => self.census.io_wq_workers(),
-            BackendKind::Sync | BackendKind::Null => 0,
+            BackendKind::Sync | BackendKind::Null | BackendKind::NopRing | BackendKind::NopCall => {
+                0
+            }
         };
         if watch.working > 0 {
             self.running = Some(watch);
@@ -283,12 +285,12 @@ impl Session {
     fn deploy(&mut self, plan: &Plan) -> Result<Watch, EngineError> {
         let kind = self.kind_for(plan);
         let depth = match kind {
-            BackendKind::Sync => Depth::OnePerWorker,
-            BackendKind::Uring | BackendKind::Null => Depth::Queued,
+            BackendKind::Sync | BackendKind::NopCall => Depth::OnePerWorker,
+            BackendKind::Uring | BackendKind::Null | BackendKind::NopRing => Depth::Queued,
         };
         let crew = Crew::of(plan, depth)?;
         check_fit(&self.volume, plan)?;
-        if kind == BackendKind::Uring {
+        if matches!(kind, BackendKind::Uring | BackendKind::NopRing) {
             check_ring(&self.volume, plan)?;
         }
         self.setup.clock = self.setup.clock.checked();

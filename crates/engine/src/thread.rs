@@ -6,6 +6,7 @@ use std::sync::{Arc, Barrier};
 use std::thread::JoinHandle;
 
 use crate::arena::Shape;
+use crate::backend::nothing::{NopCall, NopRing};
 use crate::backend::null::NullBackend;
 use crate::backend::sync::SyncBackend;
 use crate::backend::uring::UringBackend;
@@ -89,6 +90,8 @@ impl WorkerThread {
             BackendKind::Uring => serve::<UringBackend>,
             BackendKind::Sync => serve::<SyncBackend>,
             BackendKind::Null => serve::<NullBackend>,
+            BackendKind::NopRing => serve::<NopRing>,
+            BackendKind::NopCall => serve::<NopCall>,
         };
         let thread = std::thread::Builder::new()
             .name("teijo-worker".into())

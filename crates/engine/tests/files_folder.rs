@@ -278,3 +278,20 @@ fn a_lone_worker_holds_no_lock_of_the_program_while_it_works_and_after() {
     drop(mine);
     lock();
 }
+
+/// A lone worker has descriptors of its own: what it closed last stayed open in the program's.
+#[test]
+fn a_lone_worker_that_is_refused_leaves_its_folder_to_be_closed_by_the_program() {
+    let home = Home::new("refused");
+    let missing = large(Operation::Read);
+    for _ in 0..200 {
+        let refused = home.folder().run_large(&missing, go_on);
+        assert!(
+            matches!(refused, Err(EngineError::PlanRefused { .. })),
+            "{refused:?}"
+        );
+    }
+    let open = fs::read_dir("/proc/self/fd").unwrap();
+    let leads = open.filter_map(|one| fs::read_link(one.ok()?.path()).ok());
+    assert_eq!(leads.filter(|to| *to == home.0).count(), 0);
+}

@@ -422,13 +422,16 @@ fn several_streams_have_their_own_books() {
         }),
         ..stream(FROM_THE_START, contiguous(MIB, MIB), 128 * 1024)
     };
-    let lap = session
-        .run(&plan(vec![small, large], milliseconds(50)))
-        .unwrap();
+    let both = plan(vec![small, large], milliseconds(50));
+    // A busy machine may give a thread no turn in a lap; of such a lap nothing is to be told.
+    let lap = (0..200)
+        .map(|_| session.run(&both).unwrap())
+        .find(|lap| lap.streams[0].read.ios > 0)
+        .expect("a lap in which the small stream had a turn");
     let [small, large] = &lap.streams[..] else {
         panic!("two streams")
     };
-    assert!(small.read.ios > 0 && small.write.ios == 0 && small.read.response.is_none());
+    assert!(small.write.ios == 0 && small.read.response.is_none());
     // 100 arrivals in 50 ms; those that a busy machine left undone are told.
     assert_eq!(
         (large.write.ios + large.backlog_end, large.read.ios),

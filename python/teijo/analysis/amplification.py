@@ -6,11 +6,10 @@ from typing import Final
 
 from teijo.analysis.measures import HOST_WRITES
 from teijo.terms.reading import Reading
+from teijo.units import NVME_DATA_UNIT
 
 MEDIA_WRITES: Final = "media_writes_bytes"
 """What reached the flash, of an NVMe drive with OCP's log C0h."""
-HOST_UNIT_BYTES: Final = 512_000
-"""NVMe counts what the host wrote in thousands of 512 bytes, rounded up."""
 UNITS_LEAST: Final = 10
 """Fewer units of the host's counter leave more than 10 % of doubt: no number is told."""
 
@@ -61,4 +60,4 @@ def amplification(sessions: Sequence[Sequence[Reading]]) -> Amplification | None
     if not pieces:
         return None
     # Of each piece the first and the last count may be up to a unit too high.
-    return Amplification(host_bytes=host, media_bytes=media, doubt_bytes=pieces * HOST_UNIT_BYTES)
+    return Amplification(host_bytes=host, media_bytes=media, doubt_bytes=pieces * NVME_DATA_UNIT)

@@ -13,10 +13,10 @@ from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Gap, StepResult
 from teijo.terms.step import Measure, Precondition
+from teijo.units import ZERO_CELSIUS_KELVIN
 
 LIMIT = "warning_limit_kelvin"
 """Among the counters of a reading: the temperature from which on the drive warns (WCTEMP)."""
-CELSIUS = 273
 WARNING_BITS = "critical_warning"
 MEDIA_ERRORS = "media_errors"
 Grown = Mapping[str, tuple[int, int]]
@@ -83,7 +83,12 @@ def remarks_on(span: Span, readings: Sequence[Reading]) -> tuple[Remark, ...]:
 
 
 def warning_between(before: Reading, after: Reading) -> str:
-    """Return what a drive began to say against itself from one reading to the next, "" if nothing.
+    """Return what `warnings_between` has in one line, "" if nothing."""
+    return "; ".join(warnings_between(before, after))
+
+
+def warnings_between(before: Reading, after: Reading) -> tuple[str, ...]:
+    """Return what a drive began to say against itself from one reading to the next.
 
     That is all that makes a step *throttled* or *power cycled*, a bit of the critical warning that
     was not set before, and more media errors.
@@ -95,7 +100,7 @@ def warning_between(before: Reading, after: Reading) -> str:
         found.append(say("critical warning: new bits {bits:#x}", bits=new))
     if MEDIA_ERRORS in rose:
         found.append(say("media errors: {before:,}, then {after:,}", **_pair(rose, MEDIA_ERRORS)))
-    return "; ".join(found)
+    return tuple(found)
 
 
 def grown(before: Reading, after: Reading) -> Grown:
@@ -145,9 +150,9 @@ def _moments(readings: Sequence[Reading]) -> Sequence[str]:
         kelvin = max(each["temperature_kelvin"] for each in hot)
         found.append(
             say(
-                "temperature: {celsius:,} °C; the drive warns from {limit:,} °C on",
-                celsius=kelvin - CELSIUS,
-                limit=hot[0][LIMIT] - CELSIUS,
+                "temperature {celsius:,} °C; the drive warns from {limit:,} °C on",
+                celsius=kelvin - ZERO_CELSIUS_KELVIN,
+                limit=hot[0][LIMIT] - ZERO_CELSIUS_KELVIN,
             )
         )
     if status := max((each.counters.get("throttle_status", 0) for each in readings), default=0):

@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from teijo.api.acting import hook, preview, preview_with_hook, resume, run
+    from teijo.api.acting import foretell, hook, preview, resume, run
+    from teijo.api.calibrating import Calibrated, Calibration, calibrate_for, plan_calibration
     from teijo.api.comparing import compare, comparison_document
     from teijo.api.quick_look import quick
     from teijo.api.reading import (
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from teijo.api.starting import start, start_resume
     from teijo.api.verifying import Verified, seal, verify
     from teijo.api.watching import watch
+    from teijo.device.health.report import HealthReport
+    from teijo.device.health.report import health_report as health
     from teijo.device.purging.by_hand import PurgeState, purge, purge_state
     from teijo.device.purging.by_hand import finish as finish_purge
     from teijo.engine import ceilings as calibrate
@@ -34,7 +37,8 @@ if TYPE_CHECKING:
     from teijo.runfile.proof.flaw import Check
 
 _PLACES: Final = {
-    "api.acting": ("hook", "preview", "preview_with_hook", "resume", "run"),
+    "api.acting": ("foretell", "hook", "preview", "resume", "run"),
+    "api.calibrating": ("Calibrated", "Calibration", "calibrate_for", "plan_calibration"),
     "api.comparing": ("compare", "comparison_document"),
     "api.quick_look": ("quick",),
     "api.reading": ("Run", "analyse", "export", "open", "parts", "present", "rescore"),
@@ -43,6 +47,7 @@ _PLACES: Final = {
     "api.starting": ("start", "start_resume"),
     "api.verifying": ("Verified", "seal", "verify"),
     "api.watching": ("watch",),
+    "device.health.report": ("HealthReport", "health"),
     "device.purging.by_hand": ("PurgeState", "finish_purge", "purge", "purge_state"),
     "engine": ("calibrate",),
     "methods.pts.determination": ("steady", "steady_document"),
@@ -52,6 +57,7 @@ _PLACES: Final = {
 _THERE: Final = {
     "calibrate": "ceilings",
     "finish_purge": "finish",
+    "health": "health_report",
     "steady": "determination_of",
     "steady_document": "determination_document",
     "method": "method_named",

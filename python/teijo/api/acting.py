@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from teijo.device.sessions import Engine
 from teijo.device.target import check_work
 from teijo.errors import HostError, Interrupted, PlanError, RunFileError, StoppedAtOnce, TeijoError
 from teijo.methods.knobs import checked_words
-from teijo.methods.method import AnyMethod, cache_of, hook_of, memory_of, settings_on
+from teijo.methods.method import AnyMethod, cache_of, hook_of, memory_of, purge_by, settings_on
 from teijo.methods.registry import method_named
 from teijo.methods.settings import Settings
 from teijo.outside.secret import check_receiver
@@ -39,6 +39,7 @@ from teijo.terms.run_note import RunNote, as_facts
 from teijo.terms.step import Configure, Step
 
 if TYPE_CHECKING:
+    from teijo.device.purging.offer import Offer
     from teijo.runner.extent import Preview
     from teijo.runner.paper import Rates
 
@@ -69,8 +70,9 @@ def run(
 ) -> Run:
     """Measure a target by a method, and return the run from its sealed file.
 
-    `settings` are as `--set` has them, `destroy` is the serial to overwrite ("S1,S2" of several),
-    `hook` a digest, `max_drive_writes` in user capacities; `io_timeout_ns` bounds each I/O.
+    `settings` are as `--set` has them, `destroy` is the serial to overwrite ("S1,S2" of several,
+    and of all that a purge by its method takes), `hook` a digest, `max_drive_writes` in user
+    capacities; `io_timeout_ns` bounds each I/O.
 
     Raises:
         TeijoError: by class, see errors.py; what was measured is in the run file.
@@ -86,17 +88,16 @@ def run(
         open_target,
         seen,
         write=chosen.writes(numbers),
-        destroy=destroy,
-        overwrite=overwrite,
-        engine=engine,
+        destroy=destroy, overwrite=overwrite, engine=engine,
         results=(Path(output).absolute().parent,),
         holder=_holder(run_id, Names.of(output)),
         progress=laying_out(observer),
         accept=accept,
         hook=consented,
         cache=_cache(numbers),
+        purge_by=purge_by(numbers),
         silence_ns=io_timeout_ns,
-    )
+    )  # fmt: skip
     with _closed_unless_stuck(_heard(opened, stop := interrupt or Interrupt()), cpus) as device:
         if device.geometry != seen.geometry:  # a file's blocks are known once it is open
             numbers, _ = _evaluated(chosen, spec, replace(seen, geometry=device.geometry))
@@ -134,9 +135,8 @@ def resume(
 ) -> Run:
     """Carry on a run that was interrupted or killed; consent to write is asked again.
 
-    `max_drive_writes` is another limit of what is written, all of it; None keeps the run's own.
-    Only the `hook` of this digest is run, and only this `server` gets the environment's password.
-    `limits` are asked beside those the run was begun with, and recorded.
+    `max_drive_writes` is another limit of all that is written, `limits` are asked beside the run's
+    own. Only the `hook` of this digest is run; only this `server` gets the environment's password.
 
     Raises:
         UnsafeError: the file is not the caller's alone, or names another hook or server.
@@ -167,6 +167,7 @@ def resume(
                     engine="fio" if record.run.engine.startswith("fio") else "native",
                     hook=consented,
                     cache=_cache(settings),
+                    purge_by=purge_by(settings),
                     silence_ns=io_timeout_ns,
                 ),
                 stop,
@@ -362,12 +363,25 @@ def preview(
     `rates` None assumes usual ones, or tries a simulated device for a moment. `endurance_bytes`
     is what the drive is rated for (TBW); None takes what its own counters imply, if they do.
     """
-    return preview_with_hook(
+    return foretell(
         method, target, spec=spec, settings=settings, rates=rates, endurance_bytes=endurance_bytes
-    )[0]
+    ).extent
 
 
-def preview_with_hook(
+@dataclass(frozen=True, kw_only=True)
+class Foretold:
+    """What a run would be: how long and how much, the hook it starts, and what its purge takes.
+
+    `purges` are of the method that the settings name; `auto` takes no more than the target, and
+    has none. An error stands where it cannot be had here and now, with the reason.
+    """
+
+    extent: "Preview"
+    hook: Hook | HostError | None
+    purges: "tuple[Offer, ...] | TeijoError"
+
+
+def foretell(
     method: str,
     target: str,
     *,
@@ -375,11 +389,8 @@ def preview_with_hook(
     settings: Mapping[str, str] | None = None,
     rates: "Rates | None" = None,
     endurance_bytes: int | None = None,
-) -> "tuple[Preview, Hook | HostError | None]":
-    """Return a preview, and the hook the run would start; an error where it is missing here.
-
-    See `preview`; the settings are evaluated once for both.
-    """
+) -> Foretold:
+    """Return all that can be said of a run before it; see `preview`. Writes nothing."""
     from teijo.analysis.endurance import endurance_from, endurance_told
     from teijo.runner import preview as paper
 
@@ -390,11 +401,18 @@ def preview_with_hook(
             rates = paper.rates_tried(seen.simulated)
         told = None if endurance_bytes is None else endurance_told(endurance_bytes)
         endurance = told or endurance_from(seen.asked_counters().counts)
-    found = replace(paper.preview(chosen, numbers, seen.geometry, rates), endurance=endurance)
+        purges: tuple[Offer, ...] | TeijoError
+        try:
+            purges = seen.purge_offers(purge_by(numbers))
+        except TeijoError as error:
+            purges = error  # the drive can be in another state where the run begins
+    extent = replace(paper.preview(chosen, numbers, seen.geometry, rates), endurance=endurance)
+    hook: Hook | HostError | None
     try:
-        return found, hook_to_run(hook_of(numbers), None)
+        hook = hook_to_run(hook_of(numbers), None)
     except HostError as error:
-        return found, error  # it may be missing here and be there where the run will be
+        hook = error  # it may be missing here and be there where the run will be
+    return Foretold(extent=extent, hook=hook, purges=purges)
 
 
 def _holder(run_id: str, names: Names) -> Holder:

@@ -21,6 +21,7 @@ from teijo.cli import (
     device,
     devices,
     export,
+    health,
     layout,
     methods,
     original,
@@ -91,7 +92,8 @@ def program(
     Exit codes: 0 done, 2 usage, 3 refused as unsafe, 4 the device is another one, 5 device
     error, 6 host error, 7 interrupted and resumable, 8 the measurement is invalid, 9 a limit that
     was asked for is not met, 10 not steady (of steady --check), 11 it cannot be known (whether a
-    limit is met, or a file holds what was measured).
+    limit is met, a file holds what was measured, or a drive is healthy), 12 the drive warned
+    (of stop=warning), 13 and 14 caution and bad (of health --check).
     """
 
 
@@ -101,6 +103,7 @@ ROOMS = (
     methods,
     devices,
     device,
+    health,
     purge,
     preview,
     run,

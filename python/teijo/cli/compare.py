@@ -139,6 +139,15 @@ def _json(comparison: "Comparison") -> dict[str, Any]:
             }
             for side in comparison.sides
         ],
+        "hosts": [
+            {
+                "run": each.label,
+                **{name: value or None for name, value in each.facts},
+                "may_be_the_limit": None if each.found is None else each.may_limit,
+                "told": str(each.told) or None,
+            }
+            for each in comparison.hosts
+        ],
         "deviations": [
             {
                 "test": each.test,

@@ -23,14 +23,27 @@ class Unread(Exception):
     """Nobody reads stdout any more, so what wrote to it has nothing left to do."""
 
 
-def put(line: str) -> None:
-    """Write one line of data to stdout.
+def put(line: str, style: str = "") -> None:
+    """Write one line of data to stdout, on a terminal in a style of rich's ("dim", "yellow").
 
     Raises:
         Unread: its reader has gone.
         HostError: it cannot be written for another reason.
     """
-    _data(visible(line))
+    shown = visible(line)
+    _data(_styled(shown, style) if style and width(sys.stdout) is not None else shown)
+
+
+def _styled(line: str, style: str) -> str:
+    """Return a line in a style, as far as the terminal has it and NO_COLOR lets it."""
+    from rich.console import Console
+    from rich.text import Text
+
+    painter = Console(force_terminal=True)
+    with painter.capture() as painted:
+        # As Text, for brackets in what a drive says are no markup.
+        painter.print(Text(line, style=style), soft_wrap=True, end="")
+    return painted.get()
 
 
 def put_lines(text: str) -> None:

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from teijo.cli import console, drive
+from teijo.cli.health_text import verdict_json, verdict_line
 from teijo.cli.options import Json, Target
 from teijo.cli.tongue import reported, said, tr
 from teijo.outside.text import shell_path
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from teijo.device import Inspection, Survey
+    from teijo.device.health.report import HealthReport
     from teijo.terms.geometry import Geometry, Identity
 
 EXAMPLES = (
@@ -36,7 +38,7 @@ def verb(target: Target, as_json: Json = False) -> None:
         check_work,
     )
 
-    match parse_target(target):
+    match parse_target(target, makes=False):
         case BlockTarget() as block:
             show_block(target, inspect_target(block), as_json)
         case FileTarget() as file if not file.path.exists():
@@ -62,6 +64,8 @@ def show_block(target: str, seen: "Inspection", as_json: bool) -> None:
         drive.show_unfinished(seen.drive)
         console.put("")
     facts(seen.identity, seen.geometry)
+    if seen.health is not None:
+        console.put(health_line(target, seen.health))
     if seen.drive is not None:
         drive.show_drive(seen.drive)
     word, accept = shell_path(target), warnings([seen])
@@ -75,6 +79,13 @@ def show_block(target: str, seen: "Inspection", as_json: bool) -> None:
         console.put(" ".join([tr("It must not be written."), *remedies(seen)]))
     console.put(tr("To read from it:"))
     console.put(f"  teijo run workload {word}{accept} --set rw=randread bs=4KiB qd=32 seconds=10")
+
+
+def health_line(target: str, health: "HealthReport") -> str:
+    """Return the verdict on a drive's health in one line, and where more of it is told."""
+    line, word = verdict_line(health.verdict), shell_path(target)
+    source = f"{health.told_by}; " if health.told_by else ""
+    return tr("health: {line} ({source}teijo health {word})", line=line, source=source, word=word)
 
 
 def show_several(target: str, seen: "Inspection", as_json: bool) -> None:
@@ -113,7 +124,7 @@ def show_several(target: str, seen: "Inspection", as_json: bool) -> None:
 
 def warnings(seen: "Sequence[Inspection]") -> str:
     """Print what drives say against themselves; return what a run needs to measure them."""
-    from teijo.device.fitness import OPTION
+    from teijo.device.health.fitness import OPTION
     from teijo.terms.drive_warning import MEANINGS, REFUSING
 
     rows = [
@@ -152,6 +163,7 @@ def answers(seen: "Inspection") -> dict[str, object]:
     health = seen.condition and {
         "warnings": seen.condition.warnings,
         "told_by": seen.condition.told_by,
+        "verdict": seen.health and verdict_json(seen.health.verdict),
     }
     found: dict[str, object] = {"preflight": checks, "destroy": seen.destroy, "health": health}
     if seen.drive is not None:

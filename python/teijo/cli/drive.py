@@ -1,13 +1,14 @@
 """Who a drive is, in the answer of `teijo device`: sections of text, and JSON (docs/device.md)."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from teijo.cli import console
 from teijo.cli.tongue import said, tr
-from teijo.report.width import columns_of
-from teijo.units import format_size
+from teijo.report.width import columns_of, wrapped
+from teijo.units import ZERO_CELSIUS_KELVIN, format_size
 
 if TYPE_CHECKING:
     from teijo.device.drive.ata_identity import AtaSecurity, EraseTime
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from teijo.device.drive.seen import Seen
 
 Rows = Sequence[tuple[str, str]]
+VALUE_LEAST = 28
+"""Columns that a value needs to be broken between its words; in fewer it stays whole."""
 
 
 def show_unfinished(seen: "Seen") -> None:
@@ -58,8 +61,13 @@ def section(title: str, rows: Rows) -> None:
     console.put("")
     console.put(title)
     width = max(columns_of(name) for name, _ in shown)
+    columns = console.width(sys.stdout)
+    room = 0 if columns is None else columns - width - 4
     for name, value in shown:
-        console.put(f"  {' ' * (width - columns_of(name))}{name}  {value}")
+        first, *more = wrapped(value, room) if room >= VALUE_LEAST else [value]
+        console.put(f"  {' ' * (width - columns_of(name))}{name}  {first}")
+        for line in more:
+            console.put(f"{' ' * (width + 4)}{line}")
 
 
 def controller(drive: "NvmeDrive", one: "NvmeController") -> Rows:
@@ -203,6 +211,8 @@ def ata_drive(drive: "AtaDrive") -> Rows:
     """Return what an ATA drive says of itself."""
     one = drive.identity
     assert one is not None
+    from teijo.device.drive.ata_identity import WAYS_OUT_OF_FROZEN
+
     log = drive.sanitize
     states = (
         ()
@@ -230,6 +240,7 @@ def ata_drive(drive: "AtaDrive") -> Rows:
         ("sanitize", either(kinds)),
         ("last sanitize", either(states) if any(on for on, _ in states) else ""),
         ("security", security(one.security)),
+        ("out of frozen", said(WAYS_OUT_OF_FROZEN) if one.security.frozen else ""),
         ("erase takes", erase_time(one.security.erase)),
         ("enhanced erase takes", erase_time(one.security.enhanced)),
         ("power mode", said(drive.power_mode or "")),
@@ -357,7 +368,7 @@ def block(data_bytes: int, metadata_bytes: int) -> str:
 
 def celsius(kelvin: int) -> str:
     """Return a limit of temperature; empty where it is not told."""
-    return f"{kelvin - 273} °C" if kelvin else ""
+    return f"{kelvin - ZERO_CELSIUS_KELVIN} °C" if kelvin else ""
 
 
 def either(words: "Iterable[tuple[bool | None, str]]") -> str:

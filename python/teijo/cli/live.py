@@ -17,9 +17,9 @@ from teijo.outside.text import visible
 from teijo.report.width import columns_of, padded
 from teijo.runner import events
 from teijo.runner.run_state import Follower, RunState
+from teijo.units import ZERO_CELSIUS_KELVIN
 
 REPAINTS_PER_SECOND: Final = 8
-KELVIN: Final = 273
 BAR_MOST: Final = 48
 """Columns of the bar on a wide terminal."""
 _PERCENT: Final = 6
@@ -59,6 +59,7 @@ def live(follower: Follower, console: Console | None = None) -> Iterator[events.
                     events.LayingOut()
                     | events.StepStarted()
                     | events.Progress()
+                    | events.Purging()
                     | events.StepDone()
                 ):
                     pass
@@ -123,7 +124,7 @@ def rates(state: RunState) -> tuple[tuple[str, str], ...]:
 def temperature(state: RunState) -> str:
     """Return what a drive that is watched told last of its temperature."""
     kelvin = state.progress.temperature_kelvin if state.progress else None
-    return "" if kelvin is None else f"{kelvin - KELVIN} °C"
+    return "" if kelvin is None else f"{kelvin - ZERO_CELSIUS_KELVIN} °C"
 
 
 def rate(now: float | None, step: float | None, *, digits: int) -> str:

@@ -194,6 +194,8 @@ def _say(said: "Said") -> None:
     Raises:
         HostError: a file cannot be written here.
     """
+    for word, what in said.unread:
+        console.say(tongue.tr("{drive}: not read: {what}", drive=word, what=tongue.reasoned(what)))
     if said.stderr:
         console.say_raw(said.stderr)
     if said.stdout:

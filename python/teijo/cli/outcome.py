@@ -154,7 +154,7 @@ def leave(
     Raises:
         HostError: a report cannot be written, or, once they all are, stdout cannot.
     """
-    from teijo.device.fitness import IN_VAIN
+    from teijo.device.health.fitness import IN_VAIN
 
     unnamed: list[HostError] = []
 

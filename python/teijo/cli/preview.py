@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from teijo.cli import console, options
-from teijo.errors import HostError
+from teijo.errors import HostError, TeijoError, sentence
 
 if TYPE_CHECKING:
     from teijo.device import Hook
+    from teijo.device.purging.offer import Offer
     from teijo.runner.extent import Preview
 
 EXAMPLES = (
@@ -50,13 +51,14 @@ def verb(
 
     from teijo import api
 
-    seen, hook = api.preview_with_hook(
+    told = api.foretell(
         method, target, spec=spec, settings=given, rates=known_rates, endurance_bytes=rated_bytes
     )
     if as_json:
-        console.put_json(as_object(seen) | {"hook": hook_as_object(hook)})
+        beside = {"hook": hook_as_object(told.hook), "purge": purge_as_object(told.purges)}
+        console.put_json(as_object(told.extent) | beside)
         return
-    for line in (*table(seen), *hook_lines(hook)):
+    for line in (*table(told.extent), *purge_lines(told.purges), *hook_lines(told.hook)):
         console.put(line)
 
 
@@ -97,6 +99,38 @@ def table(seen: "Preview") -> list[str]:
             size += f" ({low} to {high})"
         lines.append(f"Rated endurance: {size}, {rated.source}.")
     return lines
+
+
+def purge_as_object(
+    purges: "tuple[Offer, ...] | TeijoError",
+) -> list[dict[str, object]] | dict[str, str]:
+    """Return what the named purge takes as JSON has it, or why it cannot be done here and now."""
+    if isinstance(purges, TeijoError):
+        return {"error": purges.message, "remedy": purges.remedy}
+    return [asdict(one) for one in purges]
+
+
+def purge_lines(purges: "tuple[Offer, ...] | TeijoError") -> list[str]:
+    """Return the lines that tell what the named purge takes, none where it is no more than usual.
+
+    All of its victims stand there as `--destroy` wants them: a second namespace is lost too.
+    """
+    if isinstance(purges, TeijoError):
+        told = f"Purge: not here and now. {sentence(purges.message)}"
+        return ["", told, *purges.remedy.splitlines()]
+    if not purges:
+        return []
+    from teijo.device import serial
+    from teijo.units import NS_PER_S, format_duration
+
+    lines = [""]
+    for one in purges:
+        time = "the drive does not say how long it takes"
+        if one.seconds is not None:
+            time = f"{format_duration(one.seconds * NS_PER_S)} by the drive's word, to be added"
+        lines.append(f"Purge: {one.title}; {time}. It takes {', '.join(one.victims)}.")
+    victims = dict.fromkeys(name for one in purges for name in one.victims)
+    return [*lines, f"To give that up: {serial.typed(list(victims))}"]
 
 
 def hook_as_object(hook: "Hook | HostError | None") -> dict[str, object] | None:

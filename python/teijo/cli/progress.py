@@ -69,7 +69,7 @@ class Plain:
             case events.RunStarted():
                 for line in begun(event):
                     self._line(line)
-            case events.LayingOut() | events.StepStarted() | events.Progress():
+            case events.LayingOut() | events.StepStarted() | events.Progress() | events.Purging():
                 # Its first word alone: the next round goes on with the same.
                 word = phase(self._follower.state).partition(" ")[0]
                 if word != self._word or self._follower.now_ns() - self._said_ns >= QUIET_NS:

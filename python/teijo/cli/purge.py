@@ -1,6 +1,7 @@
 """The verb `purge`: what a drive can be purged by, doing it, how far it is, ending what is left."""
 
-from dataclasses import asdict
+import sys
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,10 +12,15 @@ from teijo.cli.options import Destroy, Json, Target
 from teijo.cli.tongue import said, tr
 from teijo.errors import UsageError
 from teijo.outside.text import shell_path
+from teijo.report.width import wrapped
 from teijo.units import NS_PER_S, format_duration
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from teijo.api import PurgeState
+    from teijo.device.drive.ata_identity import AtaSanitizeStatus
+    from teijo.device.drive.nvme_identity import SanitizeStatus
     from teijo.device.purging.offer import Offer
     from teijo.device.watched import Progress
 
@@ -25,6 +31,11 @@ EXAMPLES = (
     "teijo purge /dev/nvme1n1 --finish                   end what a kill or a failure left",
 )
 STEP_PERCENT = 5
+LEGEND = (
+    "NOW: nothing keeps it from being done. PTS: the standard counts it as a purge.",
+    "STOPS: it can be stopped. RESUMES: after a power cut it ends by itself.",
+    "PASSWORD: a kill or a power cut may leave one; --finish takes it off.",
+)
 
 
 def verb(
@@ -86,7 +97,9 @@ def _progress() -> "Progress":
     last = [-STEP_PERCENT, 0]
 
     def progress(done: int, total: int) -> None:
-        percent = 100 * done // total if total else 0
+        if not total:
+            return  # stamps are written, or the drive does not say how far it is
+        percent = 100 * done // total
         if total != last[1] or percent >= last[0] + STEP_PERCENT:
             last[:] = [percent, total]
             console.say(tr("purge: {percent} %", percent=percent))
@@ -96,11 +109,15 @@ def _progress() -> "Progress":
 
 def _show(target: str, state: "PurgeState", *, with_offers: bool) -> None:
     show_unfinished(state.seen)
-    log = state.seen.portrait.nvme.sanitize if state.seen.portrait.nvme else None
+    log = _last_sanitize(state)
+    if log is not None and log.state == "not told":
+        log = None  # a SATA drive does not keep whether there ever was one
     if log is not None:
         console.put(tr("its last sanitize: {state}", state=said(log.state)))
     for change in state.changes:
         line = tr("left open: {kind}, {method}", kind=change.kind, method=change.method)
+        if change.secret:
+            line += tr("; the password is {password}", password=change.secret)
         console.put(f"{line} ({change.began})")
     if not with_offers:
         if log is None and not state.seen.unfinished and not state.changes:
@@ -109,12 +126,7 @@ def _show(target: str, state: "PurgeState", *, with_offers: bool) -> None:
     if not state.offers:
         console.put(said("it has no way to be purged"))
         return
-    heads = (
-        "METHOD", "LOST", "TIME", "PTS", "CAN BE STOPPED", "ENDS AFTER A POWER CUT",
-        "LEAVES A PASSWORD", "WHY NOT",
-    )  # fmt: skip
-    for line in console.columns(heads, [_row(one) for one in state.offers]):
-        console.put("  " + line)
+    _offers(state.offers)
     possible = [one for one in state.offers if not one.refusal]
     if possible:
         from teijo.device import serial
@@ -131,24 +143,58 @@ def _show(target: str, state: "PurgeState", *, with_offers: bool) -> None:
         )
 
 
+def _last_sanitize(state: "PurgeState") -> "SanitizeStatus | AtaSanitizeStatus | None":
+    nvme, ata = state.seen.portrait.nvme, state.seen.portrait.ata
+    return nvme.sanitize if nvme else ata.sanitize if ata else None
+
+
+def _offers(offers: "Sequence[Offer]") -> None:
+    """Print the ways as a table that 80 columns hold, and what is alike of several of them once."""
+    heads = ("METHOD", "TIME", "NOW", "PTS", "STOPS", "RESUMES", "PASSWORD")
+    for line in console.columns(heads, [_row(one) for one in offers]):
+        console.put("  " + line)
+    for word in LEGEND:
+        _put_wrapped(said(word), "  ")
+    _grouped(tr("lost"), [(one.method, (", ".join(one.victims),)) for one in offers])
+    refused = [one for one in offers if one.refusal]
+    _grouped(
+        tr("why not"), [(one.method, (said(one.refusal), said(one.remedy))) for one in refused]
+    )
+
+
 def _row(offer: "Offer") -> tuple[str, ...]:
     time = "" if offer.seconds is None else format_duration(offer.seconds * NS_PER_S)
     answers = (
-        offer.valid_for_pts, offer.abortable, offer.survives_power_cut, offer.leaves_password
+        not offer.refusal, offer.valid_for_pts, offer.abortable, offer.survives_power_cut,
+        offer.leaves_password,
     )  # fmt: skip
-    told = (tr("yes") if each else tr("no") for each in answers)
-    return (offer.method, ", ".join(offer.victims), time, *told, said(offer.refusal))
+    return (offer.method, time, *(tr("yes") if each else tr("no") for each in answers))
+
+
+def _grouped(title: str, texts: "Sequence[tuple[str, tuple[str, ...]]]") -> None:
+    """Print the same lines of several methods once, below all their names."""
+    if not texts:
+        return
+    console.put("")
+    console.put(title)
+    for text in dict.fromkeys(text for _, text in texts):
+        _put_wrapped(", ".join(name for name, each in texts if each == text), "  ")
+        for line in filter(None, text):
+            _put_wrapped(line, "    ")
+
+
+def _put_wrapped(text: str, indent: str) -> None:
+    room = console.width(sys.stdout)
+    for line in [indent + text] if room is None else wrapped(text, room, indent=indent):
+        console.put(line)
 
 
 def _state_json(state: "PurgeState") -> dict[str, object]:
-    nvme = state.seen.portrait.nvme
+    log = _last_sanitize(state)
     return {
         "unfinished": unfinished_json(state.seen),
-        "sanitize": asdict(nvme.sanitize) if nvme and nvme.sanitize else None,
-        "open_changes": [
-            # Without the password.
-            {name: value for name, value in asdict(one).items() if name != "secret"}
-            for one in state.changes
-        ],
+        "sanitize": asdict(log) if log else None,
+        # With the password, which is one for all drives: without it nobody opens the drive.
+        "open_changes": [asdict(replace(one, stamps="")) for one in state.changes],
         "offers": [asdict(one) for one in state.offers],
     }

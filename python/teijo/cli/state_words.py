@@ -25,6 +25,8 @@ def phase(state: RunState) -> str:
     if state.step is None:
         return tr("opening the target")
     words = phase_of(state.step.step, state.watch)
+    if state.purging is not None:
+        words = tr("purging ({percent} %)", percent=f"{state.purging.share * 100:.0f}")
     if state.step.step.part:
         words = f"{state.step.step.part}: {words}"
     if not state.step.replayed:

@@ -86,6 +86,12 @@ def said(text: str) -> str:
     return translated or text
 
 
+def reasoned(text: str) -> str:
+    """Return "what: why" in the language, each of the two found by itself."""
+    what, colon, why = text.partition(": ")
+    return f"{said(what)}{colon}{said(why)}"
+
+
 def _found(text: str) -> str | None:
     """Return a text's translation, None where there is none."""
     if (whole := _SPOKEN.texts.get(text)) is not None:

@@ -4,8 +4,10 @@ in pages.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from teijo.compare.conditions import Deviation, check_conditions, deviations_of
+from teijo.compare.hosts import HostOfRun, hosts_of
 from teijo.compare.judged import Pairing, pairings_of
 from teijo.compare.sides import Match, Side, check_sides, kind_of, matches_of
 from teijo.terms.record import Record
@@ -41,6 +43,11 @@ class Comparison:
         return tuple(
             run for side in self.sides for run in zip(side.labels, side.records, strict=True)
         )
+
+    @cached_property
+    def hosts(self) -> tuple[HostOfRun, ...]:
+        """The host of every run on a real device."""
+        return hosts_of(self.runs)
 
 
 def compared(sides: Sequence[Side], allowed: Iterable[str] = ()) -> Comparison:

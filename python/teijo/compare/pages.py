@@ -8,6 +8,7 @@ from teijo.analysis import measures
 from teijo.compare.comparison import Compared, Comparison
 from teijo.compare.conditions import Deviation
 from teijo.compare.decision import decision_sentences, method_sentences
+from teijo.compare.hosts import cautions, hosts_table
 from teijo.compare.judged import SHOWN, Pairing, Verdict
 from teijo.compare.plots import plots_notes, plots_of
 from teijo.compare.sides import Entry, Match, Side
@@ -33,6 +34,7 @@ from teijo.methods.pages import (
     purge_method,
     window_name,
 )
+from teijo.methods.remark_groups import grouped
 from teijo.methods.scaled import both_sizes, scale_rule
 from teijo.terms.record import Record
 from teijo.terms.remark import REMEDIES, RemarkKind
@@ -43,6 +45,7 @@ T = TypeVar("T")
 TITLE = "Comparison"
 _FOLDED_ROWS = 24
 _RUNS_WIDE = 8
+_HOST = ("CPU", "Kernel")
 
 
 def pages(comparison: Comparison) -> model.Document:
@@ -118,6 +121,7 @@ def _overview(comparison: Comparison) -> model.Section:
     blocks.append(model.Paragraph(text=comparison.kind))
     blocks.append(counts_table(comparison))
     blocks += [model.Paragraph(text=text) for text in decision_sentences(comparison)]
+    blocks += [model.Paragraph(text=text) for text in cautions(comparison.hosts)]
     if comparison.deviations:
         blocks.append(_deviations_table(comparison))
     blocks.append(_convergence_table(comparison))
@@ -229,14 +233,21 @@ def _convergence_row(match: Match, entry: Entry, *, scaled: bool) -> tuple[model
 
 def _runs_section(comparison: Comparison) -> model.Section:
     known = [(label, _known(record)) for label, record in comparison.runs]
+    if comparison.hosts:  # these have a table of their own
+        known = [
+            (label, {n: v for n, v in each.items() if n not in _HOST}) for label, each in known
+        ]
     tables = [
         model.Table(
             columns=(model.Column(name=""), *(model.Column(name=label) for label, _ in page)),
             rows=tuple((name, *(facts[name] for _, facts in page)) for name in known[0][1]),
-            caption="Devices, their state, and the hosts",
+            caption="Devices and their state"
+            if comparison.hosts
+            else "Devices, their state, and the hosts",
         )
         for page in _in_widths(known)
     ]
+    tables += [hosts_table(page) for page in _in_widths(comparison.hosts)]
     return model.Section(title="Runs compared", blocks=tuple(tables))
 
 
@@ -363,17 +374,16 @@ def _method_section(comparison: Comparison) -> model.Section:
 
 def _remarks_section(comparison: Comparison) -> model.Section:
     """Return every remark of every run, said once for the runs that share it."""
-    touched: dict[tuple[RemarkKind, str], list[str]] = {}
-    for label, record in comparison.runs:
-        for key in dict.fromkeys((remark.kind, remark.text) for remark in record.remarks):
-            touched.setdefault(key, []).append(label)
+    all_of_them = (
+        (remark, label) for label, record in comparison.runs for remark in record.remarks
+    )
     notes: list[model.Block] = [
         model.Note(
-            kind=kind.value,
-            text=say("{runs}: {text}", runs=listed(labels), text=text),
-            remedy=REMEDIES[kind],
+            kind=group.kind.value,
+            text=say("{runs}: {text}", runs=listed(group.touched), text=group.text),
+            remedy=REMEDIES[group.kind],
         )
-        for (kind, text), labels in touched.items()
+        for group in grouped(all_of_them)
     ]
     return model.Section(
         title="Remarks of the runs", blocks=tuple(notes) or (model.Paragraph(text="None."),)

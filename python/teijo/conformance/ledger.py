@@ -39,6 +39,7 @@ def _line(requirement: Requirement, case: Case) -> LedgerLine:
         evidence=found.evidence,
         optional=requirement.optional,
         decisive=requirement.decisive,
+        advisory=requirement.advisory,
         short=found.short,
     )
 
@@ -55,11 +56,10 @@ def stamp_of_ledger(lines: Sequence[LedgerLine]) -> str:
     """Return what a page's header must show of a ledger; nothing where the run conforms.
 
     A run conforms if nothing deviates and what decides is shown: a whole device, purged by a
-    method the standard names.
+    method the standard names. What is only recommended stands in its own line.
     """
     spoilt = [line for line in lines if line.spoils]
     if not spoilt:
-        deviates = any(line.verdict == "deviated" for line in lines)
-        return "OPTIONAL" if deviates else ""
+        return "OPTIONAL" if any(line.deviates for line in lines) else ""
     reasons = listed(dict.fromkeys(line.short for line in spoilt if line.decisive and line.short))
     return say("NON-CONFORMING: {reason}", reason=reasons) if reasons else "NON-CONFORMING"

@@ -47,7 +47,7 @@ def verdict_of(lines: Sequence[LedgerLine]) -> Verdict:
     )
     if any(line.spoils for line in lines):
         return Verdict(text=text, good=False)
-    return Verdict(text=text, good=None if count(lines, "deviated") else True)
+    return Verdict(text=text, good=None if any(line.deviates for line in lines) else True)
 
 
 def count(lines: Sequence[LedgerLine], verdict: Conformance) -> int:

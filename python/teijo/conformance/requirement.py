@@ -178,6 +178,7 @@ class Requirement:
     versions: frozenset[str] | None = None
     optional: bool = False
     decisive: bool = False
+    advisory: bool = False
 
     def applies(self, method: str, version: Version) -> bool:
         """Return whether this is required of a test under a version."""

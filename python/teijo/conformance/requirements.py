@@ -7,6 +7,7 @@ from teijo.conformance import (
     course_checks,
     depth_checks,
     device_checks,
+    platform_checks,
     preparation_checks,
     range_checks,
     settings_checks,
@@ -55,6 +56,15 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "the device answers, and to this run alone",
         device_checks.own_io,
         known="own",
+    ),
+    Requirement(
+        "platform.host",
+        "Test platform",
+        platform_checks.host_asked,
+        platform_checks.host,
+        # The text that was read names a platform in the report, and has no limit for it.
+        known="own",
+        advisory=True,
     ),
     # Its preparation.
     Requirement(

@@ -9,17 +9,18 @@ from teijo.device import serial
 from teijo.device.cache_hold import CacheHold, CacheWish
 from teijo.device.checks import Subject
 from teijo.device.drive.seen import Seen, ready
-from teijo.device.drive_log import LogReader, log_reader
-from teijo.device.fitness import Fitness, fit
-from teijo.device.health import asked_counters, free_counters
+from teijo.device.health.asked import asked_counters, free_counters
+from teijo.device.health.drive_log import LogReader, log_reader
+from teijo.device.health.fitness import Fitness, fit
+from teijo.device.health.tiers import AskedCounters, FreeCounters
 from teijo.device.identify import Identification
 from teijo.device.mounts import mounts_of
-from teijo.device.preflight import Preflight, claim, consent, identify_open, open_to_read
+from teijo.device.preflight import Preflight, claim, identify_open, open_to_read
 from teijo.device.presence import check_present
+from teijo.device.purging.agreed import consent_to_run
 from teijo.device.purging.ladder import purge
 from teijo.device.stack import above, reach
 from teijo.device.target import BlockTarget
-from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import Moved, unwatched
 from teijo.device.write_cache import KERNEL_BELIEVES, READ_BY
 from teijo.document.phrase import Verbatim, say
@@ -27,7 +28,7 @@ from teijo.engine.plan import Layout
 from teijo.errors import TeijoError, UnsafeError
 from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry, Identity
-from teijo.terms.purge import AUTO, PurgeResult
+from teijo.terms.purge import AUTO, NONE, PurgeResult
 from teijo.terms.remark import Remark, RemarkKind
 
 
@@ -48,6 +49,7 @@ class BlockMedium:
         facts = dict(subject.found.identity.facts) | seen.facts | fitness.facts
         if preflight is not None:
             facts["preflight"] = preflight.verdicts()
+            facts["given up"] = ", ".join(preflight.given)
         self.identity: Identity = replace(subject.found.identity, facts=facts)
         self.geometry: Geometry = subject.found.geometry
         self.descriptors = (subject.fd,)
@@ -77,7 +79,8 @@ class BlockMedium:
                 f"{self.identity.target} was opened for reading and is not purged",
                 remedy=f"Add {serial.typed([self.identity.serial])}",
             )
-        return purge(self._subject, method, given=self.preflight.given, moved=moved)
+        given = self.preflight.given
+        return purge(self._subject, method, given=given, moved=moved, takes_over=True)
 
     def hold_cache(self, wish: CacheWish) -> None:
         """Have the drive's write cache as a run asks for it, until the claim is given up.
@@ -128,10 +131,12 @@ def open_block(
     results: tuple[Path, ...] = (),
     accept: frozenset[DriveWarning] = frozenset(),
     cache: CacheWish | None = None,
+    purge_by: str = NONE,
 ) -> BlockMedium:
     """Open a block device: for reading as it is, for writing after preflight and consent.
 
-    `cache` is the state its write cache is held in while it is open to be written.
+    `cache` is the state its write cache is held in while it is open to be written. `purge_by` is
+    the method it is to be purged by: `destroy` then names all that is lost.
 
     Raises:
         teijo.errors.UnsafeError: writing there could destroy something, or the drive says that it
@@ -144,7 +149,7 @@ def open_block(
     try:
         # Before the checks: a drive in a sanitize fails their reads, and that says nothing of why.
         (seen,) = ready((subject,))
-        preflight = consent(subject, destroy) if write else None
+        preflight = consent_to_run((subject,), destroy, purge_by)[0] if write else None
         (fitness,) = fit((subject,), accept)
         medium = BlockMedium(subject, preflight, fitness, seen)
         if cache is not None and write:

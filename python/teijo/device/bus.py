@@ -129,6 +129,12 @@ def link(folder: Path) -> str:
     return f"{nearest.now} (at most {most})" if most else str(nearest.now)
 
 
+def own_link(folder: Path) -> tuple[Rate | None, Rate | None]:
+    """Return how fast the function nearest to a disk runs now, and the most that it alone can."""
+    place = function(folder)
+    return (None, None) if place is None else (_rate(place, "current"), _rate(place, "max"))
+
+
 def function(folder: Path) -> Path | None:
     """Return the PCI device that is nearest to a disk."""
     above = (each for each in (folder, *folder.parents) if _ADDRESS.fullmatch(each.name))

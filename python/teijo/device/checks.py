@@ -10,10 +10,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
-from teijo.device import ground, kernel, mounts, signatures, stack, zones
+from teijo.device import ground, kernel, mounts, stack, zones
+from teijo.device.contents import signatures
 from teijo.device.identify import Identification, describe, identify
 from teijo.device.kernel import HOST, Number, Roots
-from teijo.device.openers import FileKey, may_see_all, openers, sees_every_process
+from teijo.device.openers import (
+    FileKey,
+    may_see_all,
+    openers,
+    sees_every_process,
+    who_stays,
+)
 
 PROTECTED: Final = ("/", "/boot", "/usr", "/var", "/home")
 
@@ -35,7 +42,7 @@ class Subject:
     """An open block device and all that the checks may look at.
 
     `refusal` is why it could not be opened for us alone, empty where it could. `results` are
-    folders that must not lie on it.
+    folders that must not lie on it. `stamps` is what the journal keeps where it is purged.
     """
 
     fd: int
@@ -44,6 +51,7 @@ class Subject:
     refusal: str = ""
     results: tuple[Path, ...] = ()
     roots: Roots = field(default=HOST)
+    stamps: str = ""
 
     @property
     def nodes(self) -> tuple[stack.Node, ...]:
@@ -207,8 +215,9 @@ def _not_open(subject: Subject) -> Answer:
         for loop in stack.loops(subject.roots)
         if loop.node.number in numbers and loop.backing and not loop.backing.block_device
     )
-    found = openers(
-        numbers=numbers, files=files, except_fds=frozenset({subject.fd}), roots=subject.roots
+    ours = frozenset({subject.fd})
+    found = who_stays(
+        lambda: openers(numbers=numbers, files=files, except_fds=ours, roots=subject.roots)
     )
     if found.processes:
         return "refused", f"open in {', '.join(found.processes)}", "End that program first."

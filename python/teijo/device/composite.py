@@ -15,22 +15,23 @@ from teijo.device.checks import Subject
 from teijo.device.composition import geometry_over, health_over, identity_over, layout_over
 from teijo.device.drive.seen import Seen, ready
 from teijo.device.file import Opened, claim_file, file_geometry, fill_watched, give_back
-from teijo.device.fitness import Fitness, fit
+from teijo.device.health.fitness import Fitness, fit
+from teijo.device.health.tiers import AskedCounters, FreeCounters
 from teijo.device.kernel import Number
 from teijo.device.layout import Progress
 from teijo.device.marker import NOBODY, Holder
 from teijo.device.medium import Medium
 from teijo.device.openers import FileKey
-from teijo.device.preflight import Preflight, consent_to_all
+from teijo.device.preflight import Preflight
+from teijo.device.purging.agreed import consent_to_run
 from teijo.device.stack import below, loops, node_of, reach
 from teijo.device.target import BlockTarget, CompositeTarget, FileTarget, Member
-from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import SILENCE_NS, Moved, hangs, unwatched
 from teijo.document.phrase import say
 from teijo.errors import TargetError
 from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry
-from teijo.terms.purge import AUTO, PurgeResult
+from teijo.terms.purge import AUTO, NONE, PurgeResult
 from teijo.terms.remark import Remark, RemarkKind
 
 
@@ -102,6 +103,11 @@ class Composite:
             zeros=sum(one.zeros for one in purged),
             ones=sum(one.ones for one in purged),
             claimed=weakest.claimed,
+            earlier="; ".join(
+                f"{member.identity.target}: {one.earlier}"
+                for member, one in done
+                if one is not None and one.earlier
+            ),
         )
 
     def check(self) -> None:
@@ -134,12 +140,13 @@ def open_composite(
     holder: Holder = NOBODY,
     accept: frozenset[DriveWarning] = frozenset(),
     cache: CacheWish | None = None,
+    purge_by: str = NONE,
     progress: Progress | None = None,
     silence_ns: int = SILENCE_NS,
 ) -> Composite:
     """Open every member: for reading as it is, for writing after preflight and consent for all.
 
-    A file that is not there is made only if `make`.
+    A file that is not there is made only if `make`. `purge_by` as for one block device.
 
     Raises:
         teijo.errors.UnsafeError: one of them must not be written, or says that it fails; nothing
@@ -162,7 +169,7 @@ def open_composite(
         layout_over(target, [_size(one) for one in held])
         subjects = [one for one in held if isinstance(one, Subject)]
         seen = ready(subjects)
-        passed = _consent(target, subjects, destroy) if write else (None,) * len(subjects)
+        passed = _consent(target, subjects, destroy, purge_by) if write else (None,) * len(subjects)
         looked = list(zip(passed, fit(subjects, accept), seen, strict=True))
         try:
             media = _media(
@@ -272,14 +279,14 @@ def _size(one: Subject | Opened) -> Geometry:
 
 
 def _consent(
-    target: CompositeTarget, subjects: Sequence[Subject], destroy: str | None
+    target: CompositeTarget, subjects: Sequence[Subject], destroy: str | None, purge_by: str
 ) -> tuple[Preflight, ...]:
     if destroy is not None and not subjects:
         raise TargetError(
             f"{target.text} is over files, and --destroy names block devices",
             remedy="Leave --destroy away; an existing file is given up by --overwrite.",
         )
-    return consent_to_all(subjects, destroy)
+    return consent_to_run(subjects, destroy, purge_by)
 
 
 def _media(

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from teijo.device.drive_log import LogReader
-from teijo.device.tiers import AskedCounters, FreeCounters
-from teijo.device.watched import SILENCE_NS
+from teijo.device.health.drive_log import LogReader
+from teijo.device.health.tiers import AskedCounters, FreeCounters
+from teijo.device.watched import SILENCE_NS, Progress
 from teijo.engine.session import Session
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.purge import AUTO, PurgeResult
@@ -65,8 +65,16 @@ class Device(Protocol):
         """
         ...
 
-    def purge(self, method: str = AUTO, silence_ns: int = SILENCE_NS) -> PurgeResult | None:
+    def purge(
+        self,
+        method: str = AUTO,
+        silence_ns: int = SILENCE_NS,
+        *,
+        progress: Progress | None = None,
+    ) -> PurgeResult | None:
         """Return how the device was purged by this method, or None where it cannot be.
+
+        `progress` hears (done, in all) as a real drive tells it; in all is 0 where it does not.
 
         Raises:
             teijo.errors.UnsafeError: it was not opened for destruction, or is in use by now.

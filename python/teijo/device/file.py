@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from teijo.device import marker
+from teijo.device.health.tiers import AskedCounters, FreeCounters
 from teijo.device.kernel import Number, direct_alignment_bytes
 from teijo.device.layout import Progress, has_holes, lay_out, reserve
 from teijo.device.marker import NOBODY, Hold, Holder
@@ -22,7 +23,6 @@ from teijo.device.openers import openers
 from teijo.device.retry import retry_for
 from teijo.device.stack import loops
 from teijo.device.target import FileTarget
-from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import SILENCE_NS, Moved, hangs, unwatched, watched
 from teijo.document.phrase import say
 from teijo.engine.plan import Layout

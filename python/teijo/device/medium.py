@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from teijo.device.drive_log import LogReader
-from teijo.device.tiers import AskedCounters, FreeCounters
+from teijo.device.health.drive_log import LogReader
+from teijo.device.health.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import Moved, unwatched
 from teijo.engine.plan import Layout
 from teijo.terms.geometry import Geometry, Identity

@@ -23,6 +23,8 @@ MOST_BYTES: Final = 65_536
 _BOOT_ID: Final = Path("sys/kernel/random/boot_id")
 _KINDS: Final = ("cache", "password", "purge")
 _SUFFIX: Final = ".json"
+_LATER: Final = {"stamps": ""}
+"""Fields that a file of an older version does not have."""
 
 Kind = Literal["cache", "password", "purge"]
 
@@ -32,8 +34,8 @@ class OpenChange:
     """One change that must be undone or ended.
 
     `method` is the purge or the command that made it; `before` what the drive said before;
-    `secret` a password that was set. `pid`, `boot_id` and `began` (UTC, ISO 8601) say who made
-    it and when: `note` fills them in.
+    `secret` a password that was set; `stamps` what a purge is proven by (`purging/earlier.py`).
+    `pid`, `boot_id` and `began` (UTC, ISO 8601) say who made it and when: `note` fills them in.
     """
 
     kind: Kind
@@ -43,6 +45,7 @@ class OpenChange:
     method: str = ""
     before: str = ""
     secret: str = ""
+    stamps: str = ""
     pid: int = 0
     boot_id: str = ""
     began: str = ""
@@ -144,7 +147,10 @@ def _typed(told: Any) -> OpenChange:
         ValueError, TypeError: it does not.
     """
     wanted = {each.name: int if each.name == "pid" else str for each in fields(OpenChange)}
-    if not isinstance(told, dict) or told.keys() != wanted.keys():
+    if not isinstance(told, dict):
+        raise ValueError
+    told = _LATER | told
+    if told.keys() != wanted.keys():
         raise ValueError
     if any(type(told[name]) is not kind for name, kind in wanted.items()):
         raise TypeError

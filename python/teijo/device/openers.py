@@ -3,15 +3,19 @@
 import os
 import re
 import stat
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from teijo.device.kernel import HOST, Number, Roots, read_text
+from teijo.device.retry import PAUSE_SECONDS
 
 # Without it the kernel hides /proc/PID/fd of other users' processes (proc(5)).
 CAP_SYS_PTRACE: Final = 19
+MOMENT_SECONDS: Final = 0.3
+"""How long whoever only looks at devices may have one open."""
 
 FileKey = tuple[Number, int]
 """The device a file lies on, and its inode there."""
@@ -58,6 +62,16 @@ def openers(
         except OSError:
             continue  # the process ended while it was looked at
     return Openers(processes=tuple(found), hidden=tuple(hidden))
+
+
+def who_stays(look: Callable[[], Openers]) -> Openers:
+    """Return who still has it open after a moment: lsblk, losetup and udev look at every device and
+    let it go.
+    """
+    deadline = time.monotonic() + MOMENT_SECONDS
+    while (found := look()).processes and time.monotonic() < deadline:
+        time.sleep(PAUSE_SECONDS)
+    return found
 
 
 def sees_every_process(roots: Roots = HOST) -> bool:

@@ -18,13 +18,17 @@ from teijo.device.device import Device
 from teijo.device.directory import DirectoryWorker
 from teijo.device.drive.seen import Seen, look_at
 from teijo.device.file import open_file
-from teijo.device.fitness import Fitness, look
+from teijo.device.health.fitness import Fitness, look
+from teijo.device.health.report import HealthReport, of_subject
+from teijo.device.health.snapshot import DRIVES
+from teijo.device.health.tiers import OpeningCondition
 from teijo.device.hook_consent import Hook
 from teijo.device.layout import Progress
 from teijo.device.marker import NOBODY, Holder
 from teijo.device.preflight import Preflight, claim, examine
 from teijo.device.real import device_on
 from teijo.device.sessions import Engine
+from teijo.device.stack import whole_disk
 from teijo.device.survey import Survey, file_size, survey
 from teijo.device.target import (
     BlockTarget,
@@ -37,13 +41,13 @@ from teijo.device.target import (
     Target,
     parse_target,
 )
-from teijo.device.tiers import OpeningCondition
 from teijo.device.watched import SILENCE_NS
 from teijo.device.working import WorkingDevice
 from teijo.errors import PlanError, TargetError
 from teijo.sql.worker import SqlWorker
 from teijo.terms.drive_warning import DriveWarning
 from teijo.terms.geometry import Geometry, Identity
+from teijo.terms.purge import NONE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +55,8 @@ class Inspection:
     """A device looked at without being changed. Files, and several as one, have no `preflight`.
 
     `destroy` is what to type after --destroy to give it up; empty while a check refuses.
-    `condition` is what a drive says against itself, `drive` who it is; None of a file.
+    `condition` is what a drive says against itself, `drive` who it is, `health` how it is; None of
+    a file, and `health` also of what is no drive, or does not answer.
     """
 
     identity: Identity
@@ -61,6 +66,7 @@ class Inspection:
     members: tuple["Inspection", ...] = ()
     condition: OpeningCondition | None = None
     drive: Seen | None = None
+    health: HealthReport | None = None
 
 
 def open_target(
@@ -77,16 +83,17 @@ def open_target(
     accept: frozenset[DriveWarning] = frozenset(),
     hook: Hook | None = None,
     cache: CacheWish | None = None,
+    purge_by: str = NONE,
     silence_ns: int = SILENCE_NS,
 ) -> Device:
     """Return the device that a survey or a target text names, claimed until it is closed.
 
     `write` asks for a device that may be destroyed: a block device then needs `destroy`, its
-    serial ("S1,S2" of several), and a file that teijo did not make `overwrite`. `results` are
-    folders that must not lie on it. A missing file is laid out only if `make` or where the hook
-    took it away, and left when nothing comes back for `silence_ns`. A drive is measured in spite
-    of the warnings in `accept`, and configured by no program but `hook`. Its write cache is held
-    as `cache` has it.
+    serial ("S1,S2" of several, and of all that a purge by `purge_by` takes), and a file that teijo
+    did not make `overwrite`. `results` are folders that must not lie on it. A missing file is laid
+    out only if `make` or where the hook took it away, and left when nothing comes back for
+    `silence_ns`. A drive is measured in spite of the warnings in `accept`, and configured by no
+    program but `hook`. Its write cache is held as `cache` has it.
 
     Raises:
         teijo.errors.TargetError: it is not there, or no target.
@@ -116,14 +123,14 @@ def open_target(
         case BlockTarget() as target:
             block = partial(
                 open_block, target, write=write, destroy=destroy, results=tuple(results),
-                accept=accept, cache=cache,
+                accept=accept, cache=cache, purge_by=purge_by,
             )  # fmt: skip
             return device(block, block, place=str(target.path))
         case CompositeTarget() as target:
             several = partial(
                 open_composite, target, write=write, destroy=destroy, overwrite=overwrite,
                 results=tuple(results), holder=holder, accept=accept, cache=cache,
-                progress=progress, silence_ns=silence_ns,
+                purge_by=purge_by, progress=progress, silence_ns=silence_ns,
             )  # fmt: skip
             return device(partial(several, make=make), several, place=target.text)
         case DirectoryTarget() | DatabaseTarget() as target:
@@ -259,9 +266,13 @@ def _inspect_block(target: BlockTarget) -> Inspection:
         report = examine(subject)
         fitness = Fitness(condition=look(subject))
         facts = {**subject.found.identity.facts, **seen.facts, **fitness.facts}
+        # A drive that hangs is not asked once more, and what is no drive has no health.
+        is_drive = whole_disk(subject.found.node, subject.roots).name.startswith(DRIVES)
+        health = of_subject(subject) if is_drive and seen.portrait.stuck is None else None
         return Inspection(
             identity=replace(subject.found.identity, facts=facts),
             condition=fitness.condition,
+            health=health,
             drive=seen,
             geometry=subject.found.geometry,
             preflight=report,

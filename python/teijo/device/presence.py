@@ -12,8 +12,23 @@ def check_present(subject: Subject) -> None:
         teijo.errors.IdentityError: it is another one, or of another size.
         teijo.errors.DeviceError: it is gone.
     """
-    was = subject.found
-    name = was.identity.target
+    was, name = subject.found, subject.found.identity.target
+    size = check_there(subject)
+    if size != was.geometry.capacity_bytes:
+        raise IdentityError(
+            f"{name} is {size} bytes large, and was {was.geometry.capacity_bytes}",
+            remedy="Leave its size alone while it is measured, and run again.",
+        )
+
+
+def check_there(subject: Subject) -> int:
+    """Make sure that the device is in its place, whatever its size; return that in bytes.
+
+    Raises:
+        teijo.errors.IdentityError: it is another one.
+        teijo.errors.DeviceError: it is gone.
+    """
+    was, name = subject.found, subject.found.identity.target
     try:
         sequence = kernel.disk_sequence(subject.fd)
         size = kernel.capacity_bytes(subject.fd)
@@ -30,8 +45,4 @@ def check_present(subject: Subject) -> None:
             f"was {was.disk_sequence})",
             remedy="Put the first one back and run again.",
         )
-    if size != was.geometry.capacity_bytes:
-        raise IdentityError(
-            f"{name} is {size} bytes large, and was {was.geometry.capacity_bytes}",
-            remedy="Leave its size alone while it is measured, and run again.",
-        )
+    return size

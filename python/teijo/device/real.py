@@ -5,7 +5,8 @@ from collections.abc import Callable
 from functools import partial
 
 from teijo.device.device import Configured
-from teijo.device.drive_log import LogReader
+from teijo.device.health.drive_log import LogReader
+from teijo.device.health.tiers import AskedCounters, FreeCounters
 from teijo.device.hook import run_hook
 from teijo.device.hook_consent import Hook
 from teijo.device.layout import unwritten_bytes
@@ -13,8 +14,7 @@ from teijo.device.medium import Medium
 from teijo.device.release import open_place, wait_until_free
 from teijo.device.retry import rest
 from teijo.device.sessions import Engine, open_session
-from teijo.device.tiers import AskedCounters, FreeCounters
-from teijo.device.watched import SILENCE_NS, watched
+from teijo.device.watched import SILENCE_NS, Progress, watched
 from teijo.engine.session import Session
 from teijo.errors import HostError, IdentityError, PlanError, TargetError, UnsafeError
 from teijo.terms.configured import detail_of
@@ -83,12 +83,19 @@ class RealDevice:
         known = [each for each in found if each is not None]
         return sum(known) if len(known) == len(found) else None
 
-    def purge(self, method: str = AUTO, silence_ns: int = SILENCE_NS) -> PurgeResult | None:
+    def purge(
+        self,
+        method: str = AUTO,
+        silence_ns: int = SILENCE_NS,
+        *,
+        progress: Progress | None = None,
+    ) -> PurgeResult | None:
         """Purge by this method; see purging/ladder.py. Signals are heard meanwhile."""
         done = watched(
             partial(self._medium.purge, method=method),
             what=f"The purge of {self._place}",
             silence_ns=silence_ns,
+            progress=progress,
         )
         if done is not None and done.claimed:
             self._claimed = (Remark(kind=RemarkKind.PURGE_CLAIMED, text=done.text),)

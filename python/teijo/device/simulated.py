@@ -6,10 +6,11 @@ from typing import Final
 
 from teijo import engine as door
 from teijo.device.device import Configured
+from teijo.device.health.tiers import AskedCounters, FreeCounters
 from teijo.device.nearest import shortened
 from teijo.device.target import SimulatedTarget, parse_target
-from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import SILENCE_NS
+from teijo.device.watched import Progress as Heard
 from teijo.device.working import Look
 from teijo.document.phrase import say
 from teijo.engine.session import Session
@@ -114,9 +115,15 @@ class SimulatedDevice:
         memory = self.identity.facts.get("memory", "")
         return replace(done, detail={**done.detail, PAGE_CACHE: memory})
 
-    def purge(self, method: str = AUTO, silence_ns: int = SILENCE_NS) -> PurgeResult:
+    def purge(
+        self,
+        method: str = AUTO,
+        silence_ns: int = SILENCE_NS,
+        *,
+        progress: Heard | None = None,
+    ) -> PurgeResult:
         """Purge in virtual time."""
-        del method, silence_ns
+        del method, silence_ns, progress
         self._simulation.purge()
         return PurgeResult(method=SIMULATED, words="purge of the simulated drive")
 

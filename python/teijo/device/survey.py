@@ -6,11 +6,13 @@ Nothing is claimed or made for it. `opening.py` opens what was surveyed.
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import assert_never
+from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
 
 from teijo.device.composite import tell_apart
 from teijo.device.composition import geometry_over
-from teijo.device.health import asked_counters
+from teijo.device.health.asked import asked_counters
+from teijo.device.health.tiers import AskedCounters
 from teijo.device.identify import geometry_in_sysfs
 from teijo.device.preflight import claim
 from teijo.device.simulated import SimulatedDevice, make_simulated
@@ -25,8 +27,10 @@ from teijo.device.target import (
     parse_target,
     split_settings,
 )
-from teijo.device.tiers import AskedCounters
 from teijo.terms.geometry import MEMORY, NO_CAPACITY, Geometry
+
+if TYPE_CHECKING:
+    from teijo.device.purging.offer import Offer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +81,20 @@ class Survey:
             case other:
                 assert_never(other)
 
+    def purge_offers(self, method: str) -> "tuple[Offer, ...]":
+        """Return what a purge by this method takes of each block device of the target; of `auto`,
+        which takes no more than the device, none. Only asks.
+
+        Raises:
+            teijo.errors.TargetError: one cannot be opened to look at, or has no such method.
+            teijo.errors.UnsafeError: it is refused here and now.
+        """
+        members = (
+            self.target.members if isinstance(self.target, CompositeTarget) else (self.target,)
+        )
+        offers = (_purge_offer(one.path, method) for one in members if isinstance(one, BlockTarget))
+        return tuple(offer for offer in offers if offer is not None)
+
     def close(self) -> None:
         """Release a simulated device; twice is once."""
         if self.simulated is not None:
@@ -107,6 +125,16 @@ def survey(where: str | Target, settings: Mapping[str, str] | None = None) -> Su
             return Survey(target=target, geometry=NO_CAPACITY, settings=others)
         case other:
             assert_never(other)
+
+
+def _purge_offer(path: Path, method: str) -> "Offer | None":
+    from teijo.device.purging.ladder import wanted
+
+    subject = claim(path, write=False)
+    try:
+        return wanted(subject, method)
+    finally:
+        os.close(subject.fd)
 
 
 def _memory_bytes() -> int:

@@ -159,8 +159,8 @@ def member_texts(text: str) -> tuple[str, ...]:
     return tuple(part.replace(r"\,", ",") for part in _COMMA.split(several[3]))
 
 
-def parse_target(text: str) -> Target:
-    """Return what a target text names.
+def parse_target(text: str, *, makes: bool = True) -> Target:
+    """Return what a target text names; `makes`: a file that is not there may be made of it.
 
     Raises:
         teijo.errors.TargetError: it names nothing that can be measured; says why.
@@ -173,8 +173,8 @@ def parse_target(text: str) -> Target:
     if why := unspeakable(text):
         raise TargetError(f"The target {text!r}: {why}", remedy=f"Write {GRAMMAR}.")
     if several := _SEVERAL.fullmatch(text):
-        return _composite(text, several[1], _pairs(several[2] or ""))
-    return _single(text)
+        return _composite(text, several[1], _pairs(several[2] or ""), makes=makes)
+    return _single(text, makes=makes)
 
 
 def split_settings(target: Target, settings: Mapping[str, str]) -> tuple[Target, Mapping[str, str]]:
@@ -231,7 +231,9 @@ def _joint(text: str) -> str:
     return "&" if "?" in text else "?"
 
 
-def _single(text: str) -> SimulatedTarget | Member | DirectoryTarget | DatabaseTarget:
+def _single(
+    text: str, *, makes: bool
+) -> SimulatedTarget | Member | DirectoryTarget | DatabaseTarget:
     place, _, query = text.partition("?")
     if text.startswith("sim:"):
         name = place.removeprefix("sim:")
@@ -255,7 +257,7 @@ def _single(text: str) -> SimulatedTarget | Member | DirectoryTarget | DatabaseT
         )
     if not place:
         raise TargetError("The target is empty", remedy=f"Write {GRAMMAR}.")
-    return _on_disk(text, _path(place), _pairs(query))
+    return _on_disk(text, _path(place), _pairs(query), makes=makes)
 
 
 def _path(text: str) -> Path:
@@ -278,7 +280,7 @@ def _from_file(path: Path, query: str) -> SimulatedTarget:
     return SimulatedTarget(text=f"sim:{name}", name=name, source=source)
 
 
-def _composite(text: str, word: str, pairs: dict[str, str]) -> CompositeTarget:
+def _composite(text: str, word: str, pairs: dict[str, str], *, makes: bool) -> CompositeTarget:
     known = ("chunk",) if word == "stripe" else ()
     for key in pairs:
         if key not in known:
@@ -295,12 +297,12 @@ def _composite(text: str, word: str, pairs: dict[str, str]) -> CompositeTarget:
     return CompositeTarget(
         text=text,
         kind="striped" if word == "stripe" else "concatenated",
-        members=tuple(_member(word, part) for part in texts),
+        members=tuple(_member(word, part, makes=makes) for part in texts),
         chunk_bytes=_chunk(pairs.get("chunk")) if word == "stripe" else 0,
     )
 
 
-def _member(word: str, text: str) -> Member:
+def _member(word: str, text: str, *, makes: bool) -> Member:
     if not text:
         raise TargetError(
             f"{word}: has an empty member",
@@ -311,7 +313,7 @@ def _member(word: str, text: str) -> Member:
             f"{text} is several targets already, and is no member of another",
             remedy=f"Write {SEVERAL}.",
         )
-    match _single(text):
+    match _single(text, makes=makes):
         case FileTarget(keep=False):
             raise TargetError(
                 f"{text} is made for one run alone, and {word}: takes files that stay",
@@ -374,11 +376,13 @@ def _chunk(text: str | None) -> int:
     return chunk
 
 
-def _on_disk(text: str, path: Path, pairs: dict[str, str]) -> Member | DirectoryTarget:
+def _on_disk(
+    text: str, path: Path, pairs: dict[str, str], *, makes: bool
+) -> Member | DirectoryTarget:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        return _new_file(text, path, pairs)
+        return _new_file(text, path, pairs, makes=makes)
     except (OSError, ValueError) as error:
         why = (isinstance(error, OSError) and error.strerror) or "its name cannot be one"
         raise TargetError(f"{path} cannot be looked at: {why}", remedy="Check the path.") from error
@@ -401,7 +405,15 @@ def _on_disk(text: str, path: Path, pairs: dict[str, str]) -> Member | Directory
     return _file(text, path, pairs)
 
 
-def _new_file(text: str, path: Path, pairs: dict[str, str]) -> FileTarget:
+def not_there(path: Path) -> TargetError:
+    """Return what is to be raised for a path without anything, where nothing is made of it."""
+    return TargetError(
+        f"There is no file and no device {path}{sibling(path)}",
+        remedy="Check the path; `teijo devices` lists the devices there are.",
+    )
+
+
+def _new_file(text: str, path: Path, pairs: dict[str, str], *, makes: bool) -> FileTarget:
     top = path.absolute().parts[1:2]
     # A mistyped device must not become a file in /dev; /dev/shm is a place for files.
     in_memory = path.absolute().is_relative_to("/dev/shm")
@@ -410,8 +422,10 @@ def _new_file(text: str, path: Path, pairs: dict[str, str]) -> FileTarget:
             f"There is no device {path}{sibling(path)}",
             remedy="`teijo devices` lists the ones there are.",
         )
-    _check_folder(path.parent)
     target = _file(text, path, pairs)
+    if target.size_bytes is None and not makes:
+        raise not_there(path)
+    _check_folder(path.parent)
     if target.size_bytes is None:
         raise TargetError(
             f"{path} does not exist, and no size is given to make it",

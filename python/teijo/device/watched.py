@@ -4,9 +4,11 @@ A system call that waits for a frozen file system or a hung drive cannot be brok
 is heard in it, and nothing ends the thread that is in it.
 """
 
+import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final, Generic, Protocol, TypeVar
 
 from teijo.errors import StoppedAtOnce, StuckDevice, TeijoError
@@ -38,6 +40,18 @@ def hangs(error: BaseException) -> bool:
     return isinstance(error, StoppedAtOnce) or (
         isinstance(error, TeijoError) and error.has_stuck_ios
     )
+
+
+@contextmanager
+def closed_after(fd: int) -> Iterator[None]:
+    """Close a descriptor at the end, but for one on which work hangs: to close it would wait."""
+    try:
+        yield
+    except BaseException as error:
+        if not hangs(error):
+            os.close(fd)
+        raise
+    os.close(fd)
 
 
 def unwatched(done: int, total: int, *, allow_ns: int = 0) -> None:
@@ -97,8 +111,9 @@ def watched(
         teijo.errors.StoppedAtOnce: somebody asked to stop now, and it did not come back.
     """
     task = _Work(work)
-    task.start()
     try:
+        # Inside: a stop that comes while it starts finds it at work already.
+        task.start()
         _wait(task, what, silence_ns, progress)
     except BaseException as stop:
         task.is_left = True

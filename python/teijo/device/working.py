@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn, Protocol
 
 from teijo.device.device import Configured
+from teijo.device.health.tiers import AskedCounters, FreeCounters
 from teijo.device.retry import rest
-from teijo.device.tiers import AskedCounters, FreeCounters
 from teijo.device.watched import SILENCE_NS
+from teijo.device.watched import Progress as Heard
 from teijo.engine.plan import Plan
 from teijo.engine.session import Ceilings, Lap, Observer, Progress, Session, StuckIo
 from teijo.errors import PlanError
@@ -87,9 +88,15 @@ class WorkingDevice:
         """Return nothing: it is real."""
         return {}
 
-    def purge(self, method: str = AUTO, silence_ns: int = SILENCE_NS) -> None:
+    def purge(
+        self,
+        method: str = AUTO,
+        silence_ns: int = SILENCE_NS,
+        *,
+        progress: Heard | None = None,
+    ) -> None:
         """Purge nothing, and say so."""
-        del method, silence_ns
+        del method, silence_ns, progress
 
     def idle(self, duration_ns: int, look: Callable[[], None]) -> None:
         """Wait; the program looks up from time to time."""

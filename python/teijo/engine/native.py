@@ -17,7 +17,7 @@ from teijo.units import NS_PER_S
 
 QUICK_NS: Final = 40_000_000
 
-Backend = Literal["auto", "io_uring", "sync", "null"]
+Backend = Literal["auto", "io_uring", "sync", "null", "nop", "nop-call"]
 
 
 class NativeSession:
@@ -56,7 +56,7 @@ class NativeSession:
 
     @property
     def backend(self) -> str:
-        """Which backend serves: "io_uring", "sync" or "null"."""
+        """Which backend serves: "io_uring" or "sync", or one without a device ("null", "nop" …)."""
         return self._native.backend
 
     def now_ns(self) -> int:

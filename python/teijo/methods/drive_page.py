@@ -9,7 +9,8 @@ import numpy as np
 
 from teijo import units
 from teijo.analysis import measures, throttling
-from teijo.analysis.amplification import HOST_UNIT_BYTES, MEDIA_WRITES, amplification
+from teijo.analysis.amplification import MEDIA_WRITES, amplification
+from teijo.analysis.drive_changes import TEMPERATURE
 from teijo.analysis.quantities import IOPS
 from teijo.document import model
 from teijo.document.grid import Edge, Figure, Grid, Line
@@ -23,7 +24,6 @@ from teijo.terms.step import Measure, Precondition
 POINTS_MOST: Final = 1440
 SPANS_MOST: Final = 3
 """More throttled stretches are named, not shaded: their labels stand one above the other."""
-KELVIN: Final = "temperature_kelvin"
 _TEMPERATURE: Final = Figure(name="Temperature", unit="°C", digits=0)
 _TIMES: Final = Figure(name="Throttled", unit="times", digits=0)
 _ERRORS: Final = Figure(name="Media errors", digits=0)
@@ -77,10 +77,12 @@ def _facts(record: Record) -> model.Facts:
     rows: list[tuple[str, str]] = [
         ("Readings of its log", counted),
         ("Slowest answer", say("{ms:,.3f} ms", ms=slowest_ms)),
+        ("Longest time between two readings", say("{s:,.1f} s", s=_unwatched_s(record))),
     ]
-    if kelvins := [each.counters[KELVIN] for each in readings if KELVIN in each.counters]:
-        low, high = (each - throttling.CELSIUS for each in (min(kelvins), max(kelvins)))
-        rows.append(("Temperature", say("{low} to {high} °C", low=low, high=high)))
+    if kelvins := [each.counters[TEMPERATURE] for each in readings if TEMPERATURE in each.counters]:
+        low, high = (each - units.ZERO_CELSIUS_KELVIN for each in (min(kelvins), max(kelvins)))
+        told = say("{low} to {high} °C", low=low, high=high)
+        rows.append(("Temperature", told if low < high else say("{celsius} °C", celsius=low)))
     slowed = _throttled(record)
     rows.append(("Throttled steps", listed(map(str, slowed)) if slowed else "none"))
     errors = [
@@ -96,6 +98,13 @@ def _facts(record: Record) -> model.Facts:
     return model.Facts(rows=tuple(rows))
 
 
+def _unwatched_s(record: Record) -> float:
+    """Return the longest time in which a watched drive told nothing, in seconds."""
+    told = [[each for each in piece if each.counters] for piece in throttling.sessions(record)]
+    pauses = (after.at_ns - before.at_ns for piece in told for before, after in pairwise(piece))
+    return max(pauses, default=0) / units.NS_PER_S
+
+
 def _amplified(record: Record) -> str:
     found = amplification(throttling.sessions(record))
     if found is None:
@@ -104,7 +113,7 @@ def _amplified(record: Record) -> str:
         return say(
             "cannot be known: {host:,} B written, counted {unit:,} B at a time",
             host=found.host_bytes,
-            unit=HOST_UNIT_BYTES,
+            unit=units.NVME_DATA_UNIT,
         )
     low, high = found.ends
     return say("{value:.3f} ({low:.3f} to {high:.3f})", value=found.value, low=low, high=high)
@@ -124,8 +133,8 @@ def _points(record: Record) -> list[_Point]:
 
 def _point(readings: Sequence[Reading]) -> _Point:
     counters = dict(readings[-1].counters)
-    if kelvins := [each.counters[KELVIN] for each in readings if KELVIN in each.counters]:
-        counters[KELVIN] = max(kelvins)
+    if kelvins := [each.counters[TEMPERATURE] for each in readings if TEMPERATURE in each.counters]:
+        counters[TEMPERATURE] = max(kelvins)
     return _Point(at_s=readings[-1].at_ns / units.NS_PER_S, counters=counters)
 
 
@@ -175,14 +184,14 @@ def _rates(answer: StepResult, least_ns: int) -> list[tuple[float, float]]:
 def _temperature_chart(
     points: Sequence[_Point], shaded: Sequence[model.Span]
 ) -> model.XYChart | None:
-    told = [each.counters.get(KELVIN) for each in points]
+    told = [each.counters.get(TEMPERATURE) for each in points]
     if not any(told):
         return None
-    celsius = tuple(None if each is None else each - throttling.CELSIUS for each in told)
+    celsius = tuple(None if each is None else each - units.ZERO_CELSIUS_KELVIN for each in told)
     line = Line(figure=_TEMPERATURE, values=celsius)
     grid = Grid(rows=_edge([each.at_s for each in points]), columns=(line,))
     limit = next((c[throttling.LIMIT] for p in points if throttling.LIMIT in (c := p.counters)), 0)
-    rules = [model.Rule(name="warning", value=limit - throttling.CELSIUS)] if limit else []
+    rules = [model.Rule(name="warning", value=limit - units.ZERO_CELSIUS_KELVIN)] if limit else []
     title = say("{name} over time", name=_TEMPERATURE.name)
     return grid.chart(title, _TEMPERATURE, table=grid.table(folded=True), rules=rules, spans=shaded)
 

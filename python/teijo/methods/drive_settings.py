@@ -41,18 +41,29 @@ def purge_of(word: str) -> str:
     return {"yes": AUTO, "on": AUTO, "no": NONE, "off": NONE}.get(word, word)
 
 
-def _watch(text: str) -> int | None:
-    if text.strip().lower() == "off":
+WatchInterval = int | Literal["auto"] | None
+"""How often a drive is asked, in ns; "auto" is each 10 s of those whose work it does not stop."""
+
+
+def _watch(text: str) -> WatchInterval:
+    word = text.strip().lower()
+    if word == "off":
         return None
+    if word == AUTO:
+        return AUTO
     value: int = forms.DURATION.parse(text)
     if value < WATCH_LEAST_NS:
         raise ValueError(f"a drive is asked once in {format_duration(WATCH_LEAST_NS)} at most")
     return value
 
 
-WATCH: Final[Form[int | None]] = Form(
-    _watch, lambda value: "off" if value is None else forms.DURATION.show(value)
-)
+def _shown(value: WatchInterval) -> str:
+    if value is None:
+        return "off"
+    return forms.DURATION.show(value) if isinstance(value, int) else value
+
+
+WATCH: Final[Form[WatchInterval]] = Form(_watch, _shown)
 STOP: Final = forms.one_of("never", "warning")
 
 
@@ -61,8 +72,10 @@ class DriveSettings(Settings, frozen=True):
 
     purge: PurgeMethod = meaning(PURGE_MEANS, AUTO)
     cache: Annotated[str, Knob(CACHE, "cache=disabled")] = meaning(CACHE_MEANS, AS_STANDARD)
-    watch_ns: Annotated[int | None, Knob(WATCH, "watch=10s")] = meaning(
-        "how often a real drive's log is read under load, or off", WATCH_NS
+    watch_ns: Annotated[WatchInterval, Knob(WATCH, "watch=10s")] = meaning(
+        "how often a real drive's log is read under load, or off; auto: each 10s, and never of a "
+        "SATA drive, which stops its other work to answer",
+        AUTO,
     )
     stop: Annotated[Literal["never", "warning"], Knob(STOP, "stop=warning")] = meaning(
         "whether a warning of the drive stops the run", "never"
@@ -79,3 +92,14 @@ class DriveSettings(Settings, frozen=True):
             case "as-standard" if self.spec:
                 return version_of(self.spec).write_cache, False
         return None
+
+
+def watch_interval_of(settings: Settings) -> tuple[int, bool] | None:
+    """Return how often settings have a drive asked, in ns, and whether a person named that.
+
+    None where they have it never asked.
+    """
+    value: WatchInterval = getattr(settings, "watch_ns", None)
+    if value is None:
+        return None
+    return (value, True) if isinstance(value, int) else (WATCH_NS, False)

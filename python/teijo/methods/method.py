@@ -8,9 +8,11 @@ from teijo.conformance.rescoring import rescored
 from teijo.document.model import Document
 from teijo.errors import PlanError
 from teijo.methods import knobs
+from teijo.methods.drive_settings import purge_of
 from teijo.methods.found import Found
 from teijo.methods.settings import Settings
 from teijo.terms.geometry import Geometry
+from teijo.terms.purge import NONE
 from teijo.terms.record import Ending, Record
 from teijo.terms.remark import Remark
 from teijo.terms.result import Answer
@@ -166,6 +168,21 @@ class AsksForCache(Protocol):
 def cache_of(settings: Settings) -> tuple[Literal["enabled", "disabled"], bool] | None:
     """Return the state of the write cache that settings ask for, None for any."""
     return settings.cache_asked if isinstance(settings, AsksForCache) else None
+
+
+@runtime_checkable
+class AsksForPurge(Protocol):
+    """Settings of a run that purges what it measures."""
+
+    @property
+    def purge(self) -> str:
+        """The method by its name, or a word of `drive_settings.purge_or`."""
+        ...
+
+
+def purge_by(settings: Settings) -> str:
+    """Return the method that a run of these settings purges by, NONE where it does not."""
+    return purge_of(settings.purge) if isinstance(settings, AsksForPurge) else NONE
 
 
 @runtime_checkable

@@ -12,6 +12,8 @@ from teijo.document.phrase import Verbatim, capitalised, joined, listed, say
 from teijo.methods.checks_page import checks_section, contradiction_remarks
 from teijo.methods.drive_page import drive_section
 from teijo.methods.knobs import describe
+from teijo.methods.platform_page import environment_rows, header_rows, platform_section
+from teijo.methods.remark_groups import grouped
 from teijo.methods.scaled import with_rule
 from teijo.methods.self_checks import self_checks_section
 from teijo.methods.settings import Settings
@@ -91,6 +93,7 @@ def appendix_sections(record: Record, settings: Settings) -> tuple[model.Section
     sections = (
         self_checks_section(record),
         checks_section(record),
+        platform_section(record),
         conditions_section(record, settings),
         device_section(record),
         drive_section(record),
@@ -105,6 +108,7 @@ def run_rows(record: Record) -> tuple[tuple[str, str], ...]:
         ("Run", date_of(record.run.started_at)),
         ("Target", record.identity.target),
         ("Engine", record.run.engine),
+        *header_rows(record),
     )
 
 
@@ -183,21 +187,17 @@ def window_name(findings: Determined) -> str:
 
 
 def remarks_section(remarks: Iterable[Remark]) -> model.Section:
-    """Return every remark with its remedy; one that touches many steps is said once."""
-    steps: dict[tuple[RemarkKind, str], list[int]] = {}
-    for remark in remarks:
-        touched = steps.setdefault((remark.kind, remark.text), [])
-        if remark.step is not None:
-            touched.append(remark.step)
-    notes: list[model.Block] = [
-        model.Note(
-            kind=kind.value,
-            text=_with_steps(_as_sentence(text), touched),
-            remedy=REMEDIES[kind],
-            step=touched[0] if len(touched) == 1 else None,
+    """Return every remark with its remedy; one of many steps stands once, figures from – to."""
+    notes: list[model.Block] = []
+    for group in grouped((remark, remark.step) for remark in remarks):
+        steps = [step for step in group.touched if step is not None]
+        note = model.Note(
+            kind=group.kind.value,
+            text=_with_steps(_as_sentence(group.text), steps),
+            remedy=REMEDIES[group.kind],
+            step=steps[0] if len(steps) == 1 else None,
         )
-        for (kind, text), touched in steps.items()
-    ]
+        notes.append(note)
     return model.Section(
         title=REMARKS_TITLE, blocks=tuple(notes) or (model.Paragraph(text="None."),)
     )
@@ -223,7 +223,7 @@ def conditions_section(record: Record, settings: Settings) -> model.Section:
         title="Settings and environment",
         blocks=(
             model.Facts(caption="Settings", rows=tuple(rows)),
-            model.Facts(caption="Environment", rows=tuple(record.environment.items())),
+            model.Facts(caption="Environment", rows=environment_rows(record)),
         ),
     )
 

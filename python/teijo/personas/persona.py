@@ -16,13 +16,15 @@ class Said:
     """What the original says at one time. Texts hold their own line ends.
 
     `files` are names in the folder it was called in, with their contents; what has such a name
-    already is replaced, as the original does. `exit_code` is what the process ends with.
+    already is replaced, as the original does. `exit_code` is what the process ends with. `unread`
+    is no word of the original's: a drive as it was named, and what of it could not be read and why.
     """
 
     stdout: str = ""
     stderr: str = ""
     files: tuple[tuple[str, bytes], ...] = ()
     exit_code: int = 0
+    unread: tuple[tuple[str, str], ...] = ()
 
 
 class Refused(Exception):

@@ -88,7 +88,7 @@ class Translator:
         for pattern, translation in self.patterns:
             if match := pattern.fullmatch(text):
                 values = {name: self._found(value) for name, value in match.groupdict().items()}
-                return translation.format(**values)
+                return _WRITTEN.format(translation, **values)
         return text
 
     def _value(self, value: Any) -> Any:
@@ -110,6 +110,16 @@ class Translator:
             names = _worded_fields(type(part))
             result = replace(part, **{name: self._field(part, name) for name in names})
         return result  # type: ignore[no-any-return]
+
+
+class _Written(Formatter):
+    """Fills in what was written out already: a number in a text has its commas."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return value if isinstance(value, str) else str(super().format_field(value, format_spec))
+
+
+_WRITTEN: Final = _Written()
 
 
 @cache

@@ -29,6 +29,7 @@ Format = Literal["json", "csv", "parquet"]
 _TIMES: Final = ("started_ns", "elapsed_ns", "gap_ns")
 _LEDGER_COLUMNS: Final = (
     "requirement", "name", "asked", "evidence", "verdict", "optional", "decisive",
+    "advisory",
 )  # fmt: skip
 
 

@@ -83,6 +83,7 @@ class Ahead:
             case (
                 events.HookNamed()
                 | events.LayingOut()
+                | events.Purging()
                 | events.Remarked()
                 | events.Stopping()
                 | events.Ended()

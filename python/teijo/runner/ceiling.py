@@ -3,15 +3,23 @@
 import os
 
 from teijo.engine.session import Ceilings
+from teijo.terms.platform import Platform
 from teijo.terms.step import Measure, Precondition
 from teijo.units import NS_PER_S, megabytes_per_second
 
 
-def ceiling_of(step: Measure | Precondition, ceilings: Ceilings | None) -> float | None:
+def ceiling_of(
+    step: Measure | Precondition, ceilings: Ceilings | None, platform: Platform | None = None
+) -> float | None:
     """Return the IOPS the host could do with a step's streams; None where that is not known.
 
-    Threads beyond the CPUs that may be used add nothing.
+    It is the highest repeat of the step's own cell where that was measured: what disturbs a host
+    makes it no faster. Else it is reckoned from one thread and 4 KiB; threads beyond the CPUs that
+    may be used add nothing.
     """
+    measured = None if platform is None else platform.ceiling_of(step)
+    if measured is not None and measured.high is not None:
+        return measured.high
     if ceilings is None:
         return None
     streams = step.workload.streams

@@ -115,7 +115,7 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     stage.device.check()  # right before anything is written: reading counters may take seconds
     match step:
         case Purge():
-            outcome = purge(stage, step.method)
+            outcome = purge(stage, seq, step)
         case Measure() | Precondition():
             outcome = run_load(stage, seq, step, seed)
         case Idle():

@@ -43,6 +43,8 @@ def as_json(event: events.Event) -> dict[str, object]:
                 "mb_s_now": round(event.mb_s_now, 2),
                 "temperature_kelvin": event.temperature_kelvin,
             }
+        case events.Purging():
+            return step_json("purging", event.seq, event.step) | {"share": round(event.share, 4)}
         case events.StepDone():
             return step_json("step_done", event.seq, event.step) | answer_json(event.answer)
         case events.Judged():

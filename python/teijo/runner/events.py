@@ -83,6 +83,15 @@ class Progress:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Purging:
+    """A purge is so far, 0 to 1, by the drive's own word."""
+
+    seq: int
+    step: Step
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class StepDone:
     """A step has its answer, and the answer is on the disk."""
 
@@ -127,6 +136,7 @@ Event = (
     | RunStarted
     | StepStarted
     | Progress
+    | Purging
     | StepDone
     | Judged
     | Remarked

@@ -12,9 +12,12 @@ from queue import SimpleQueue
 from typing import Final
 
 from teijo.analysis.throttling import Span, remarks_on, warning_between
-from teijo.device.drive_log import LogReader
+from teijo.device.device import Device
+from teijo.device.health.drive_log import DriveLog, LogReader
 from teijo.document.phrase import say
 from teijo.errors import DriveWarned, StuckDevice
+from teijo.methods.drive_settings import watch_interval_of
+from teijo.methods.settings import Settings
 from teijo.runfile.recorder import Recorder
 from teijo.runner.events import Observer, Remarked
 from teijo.runner.interrupt import Interrupt
@@ -27,8 +30,35 @@ from teijo.units import NS_PER_S, format_duration
 MARGIN_NS: Final = NS_PER_S // 5
 """A step that has less left is not asked in any more."""
 MARGIN_TIMES: Final = 4
-"""Nor one that has less left than so many times the slowest answer yet."""
+"""Nor one that has less left than so many times the slowest answer yet; that is halved for each
+interval in which it kept the drive from being asked."""
 LOOK_S: Final = 0.1
+
+
+WATCHED: Final = "drive watched"
+NOT_WATCHED: Final = (
+    "no: a SATA drive stops its other work to answer; --set watch=10s has it asked all the same"
+)
+"""A fact of the run's environment, and what it says of a drive that is not watched for that."""
+
+
+def log_to_watch(
+    settings: Settings, device: Device, recorder: Recorder
+) -> tuple[LogReader, int] | None:
+    """Return what reads the drive's log and how often, in ns; None where nobody watches it.
+
+    A drive that stops its work to answer is watched only where a person asked for it by name; that
+    it is not is recorded.
+    """
+    asked = watch_interval_of(settings)
+    read = None if asked is None else device.log_reader()
+    if asked is None or read is None:
+        return None
+    interval_ns, is_named = asked
+    if isinstance(read, DriveLog) and read.drains_queue and not is_named:
+        recorder.note(WATCHED, NOT_WATCHED)
+        return None
+    return read, interval_ns
 
 
 class _Thread:
@@ -138,6 +168,10 @@ class HealthWatch:
         open_ended = isinstance(step, Measure) and step.open_ended
         if open_ended or left_ns > max(MARGIN_NS, MARGIN_TIMES * self._slowest_ns):
             self._order(seq)
+        elif self._now_ns() >= self._due_ns + self._interval_ns:
+            # One slow answer must not leave the drive unwatched: it is believed for less and less.
+            self._slowest_ns //= 2
+            self._due_ns += self._interval_ns
 
     def check(self) -> None:
         """Stop here if the drive warned and the run is to stop then.

@@ -8,7 +8,7 @@ room asks a drive.
 
 from typing import Final
 
-from teijo.device.tiers import recorded
+from teijo.device.health.tiers import recorded
 from teijo.runner.events import Remarked
 from teijo.runner.stage import Stage
 from teijo.terms.remark import Remark

@@ -42,19 +42,20 @@ from teijo.runfile import program, stop_request
 from teijo.runfile.recorder import Recorder
 from teijo.runfile.space import estimate_bytes
 from teijo.runner.budget import FACT, OPTION, Budget
-from teijo.runner.ceiling import described
 from teijo.runner.clocks import Clocks
 from teijo.runner.drive import Conversation, clock_remarks, drive
 from teijo.runner.environment import describe_host
 from teijo.runner.events import Ended, Judged, Observer, RunStarted, Stopping
 from teijo.runner.extent import Preview, refuse_beyond
-from teijo.runner.health_watch import HealthWatch
+from teijo.runner.health_watch import HealthWatch, log_to_watch
 from teijo.runner.interrupt import Interrupt
 from teijo.runner.pinning import recorded
 from teijo.runner.placement import lies_on
+from teijo.runner.platform import platform_facts
 from teijo.runner.preview import preview, rates_of
 from teijo.runner.replay import catch_up, check_consistent, check_identity
 from teijo.runner.stage import Stage, stuck_text
+from teijo.terms.platform import platform_in
 from teijo.terms.provenance import Group, provenance_of
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
@@ -240,6 +241,7 @@ class _Act:
             origin_ns=self._device.session.now_ns(),
             clocks=self.clocks,
             ceilings=self._device.session.ceilings(),
+            platform=platform_in(self._record.environment),
             budget=self._budget,
             io_timeout_ns=self._io_timeout_ns,
             cpus=recorded(self._record.environment),
@@ -277,13 +279,12 @@ class _Act:
 
     def _watched(self, stage: Stage) -> HealthWatch | None:
         """Return what watches the drive, as the settings ask; None where they or it do not."""
-        interval_ns = getattr(self._settings, "watch_ns", None)
-        read = None if interval_ns is None else self._device.log_reader()
-        if interval_ns is None or read is None:
+        found = log_to_watch(self._settings, self._device, self._recorder)
+        if found is None:
             return None
         return HealthWatch(
-            read,
-            interval_ns=interval_ns,
+            found[0],
+            interval_ns=found[1],
             stops=getattr(self._settings, "stop", "never") == "warning",
             now_ns=stage.now_ns,
             recorder=self._recorder,
@@ -475,7 +476,7 @@ def _header(order: Order, budget: Budget | None) -> Record:
         geometry=device.geometry,
         identity=device.identity,
         environment=describe_host()
-        | described(device.session.ceilings())
+        | platform_facts(order.method, order.settings, device, recorded(order.facts))
         | dict(device.session.choices())
         | ({} if budget is None else {FACT: budget.fact})
         | dict(order.facts),

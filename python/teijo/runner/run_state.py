@@ -39,6 +39,7 @@ class RunState:
     layout: events.LayingOut | None = None
     step: events.StepStarted | None = None
     progress: events.Progress | None = None
+    purging: events.Purging | None = None
     watch: Watch | None = None
     iops: float | None = None
     mb_s: float | None = None
@@ -120,9 +121,11 @@ class Follower:
             case events.RunStarted(path=path):
                 self._fields |= {"started": event, "path": path}
             case events.StepStarted():
-                self._fields |= {"step": event, "progress": None}
+                self._fields |= {"step": event, "progress": None, "purging": None}
             case events.Progress(iops_now=iops, mb_s_now=mb_s):
                 self._fields |= {"progress": event, "iops": iops, "mb_s": mb_s}
+            case events.Purging():
+                self._fields["purging"] = event
             case events.StepDone(answer=StepResult() as answer):
                 self._fields["progress"] = None
                 if answer.ios:

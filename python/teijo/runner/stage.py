@@ -17,6 +17,7 @@ from teijo.runner.events import Observer
 from teijo.runner.health_watch import HealthWatch
 from teijo.runner.interrupt import Interrupt
 from teijo.terms.drive_warning import MEANINGS, DriveWarning, shown_in, told_in
+from teijo.terms.platform import Platform
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import Health, StepResult
 from teijo.terms.seed import stamp_run
@@ -72,6 +73,8 @@ class Stage:
     """When the device was asked for its own counters last, on the run's clock; None if never."""
     ceilings: Ceilings | None = None
     """What the host can do with no device at all; None where that is not the question."""
+    platform: Platform | None = None
+    """What it can do in each cell of the method, as it was before the first step."""
     notes: set[str] = field(default_factory=set)
     """What the engine said already."""
     said: set[Remark] = field(default_factory=set)

@@ -14,7 +14,9 @@ class LedgerLine:
     `asked` is what the version asks for, `evidence` what was found: numbers and facts of the
     record. A deviation from an `optional` requirement is a choice the standard leaves to the
     operator, to be disclosed. A `decisive` requirement must be shown: what is not verifiable of
-    it counts as a deviation. `short` names what is wrong in a word or two, for a page's header.
+    it counts as a deviation. One that is `advisory` is only recommended: it is disclosed in its own
+    line and has no part in whether the run conforms. `short` names what is wrong in a word or two,
+    for a page's header.
     """
 
     requirement: str
@@ -24,11 +26,17 @@ class LedgerLine:
     evidence: str
     optional: bool = False
     decisive: bool = False
+    advisory: bool = False
     short: str = ""
+
+    @property
+    def deviates(self) -> bool:
+        """Whether it is a deviation that a page's header must show, be it the operator's choice."""
+        return self.verdict == "deviated" and not self.advisory
 
     @property
     def spoils(self) -> bool:
         """Whether the run cannot be called conforming for this alone."""
         if self.optional:
             return False
-        return self.verdict == "deviated" or (self.decisive and self.verdict != "met")
+        return self.deviates or (self.decisive and self.verdict != "met")

@@ -19,6 +19,15 @@ METHODS: Final = (
     "nvme-sanitize-overwrite",
     "nvme-format",
     "nvme-format-crypto",
+    "ata-sanitize-block",
+    "ata-sanitize-crypto",
+    "ata-sanitize-overwrite",
+    "ata-security-erase",
+    "ata-security-erase-enhanced",
+    "scsi-sanitize-block",
+    "scsi-sanitize-crypto",
+    "scsi-sanitize-overwrite",
+    "scsi-format",
     DISCARD,
 )
 """Every method of a real drive."""
@@ -42,7 +51,8 @@ class PurgeResult:
     took. Of `stamps_written` random blocks of 4 KiB that stood on the device before, `stamps_gone`
     were not there after; of those places `zeros` read as 00h and `ones` as FFh throughout.
     `certificate` is what the drive itself says of the end ("" for nothing). `claimed`: the standard
-    asks for more, this only should be equal.
+    asks for more, this only should be equal. `earlier` says what became of an attempt before that
+    was interrupted; where its result was taken over, what it took is not known (`elapsed_ns` is 0).
     """
 
     method: str
@@ -56,15 +66,17 @@ class PurgeResult:
     certificate: str = ""
     claimed: bool = False
     warnings: tuple[str, ...] = ()
+    earlier: str = ""
 
     @property
     def text(self) -> str:
         """All of it in a line, as a report has it."""
         if not self.stamps_written:
             return self.words
+        said = "".join(f"; {each}" for each in (self.certificate, self.earlier) if each)
         return (
             f"{self.words}; {self.stamps_gone} of {self.stamps_written} stamps are gone, "
-            f"{self.zeros} read as zeros{self.certificate and f'; {self.certificate}'}"
+            f"{self.zeros} read as zeros{said}"
         )
 
     @property

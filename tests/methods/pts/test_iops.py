@@ -353,6 +353,11 @@ def test_the_clients_matrix_has_2048_segments_of_4_and_8_mib():
 SCALED = Geometry(capacity_bytes=256 * GIB // 60 // 4096 * 4096, nominal_capacity_bytes=256 * GIB)
 
 
+def test_how_the_drive_is_watched_meanwhile_is_no_deviation():
+    assert deviations_of("2.0.2-client", watch="1s", stop="warning") == []
+    assert deviations_of("2.0.2-client", watch="off") == []
+
+
 def test_a_scaled_device_has_a_shorter_minute_and_that_is_no_deviation():
     settings = settings_of("2.0.2-client", SCALED)
     assert settings.minute_ns == 1_000_000_000

@@ -1,66 +1,22 @@
-"""CrystalDiskInfo's text: its lines of what is known, none of what is not, and its verdicts."""
+"""`teijo as crystaldiskinfo`: of drives in this process, of simulated ones, and what is refused."""
 
+import re
 from datetime import datetime
 from pathlib import Path
+from threading import Event
 
 import pytest
 
-from teijo.device.health import Unreadable, read_counters
-from teijo.device.tiers import AskedCounters
-from teijo.errors import TargetError, UsageError
-from teijo.personas.crystaldiskinfo import persona
+from teijo.cli import app, tongue
+from teijo.device.commands import nvme
+from teijo.errors import StuckDevice, TargetError, UsageError
+from teijo.personas.crystaldiskinfo import disk_of, persona, reading, text_of, verdict_of
 from teijo.personas.crystaldiskinfo.persona import CrystalDiskInfoPersona
-from teijo.personas.crystaldiskinfo.text import Disk, health_of, text_of
 from teijo.personas.persona import Call, Said
-from teijo.terms.drive_warning import COUNTER
-from tests.device.test_reading import nvme_with, smart_log
-from tests.methods.canned import IDENTITY
+from tests.drives.in_process import NvmeBench
+from tests.drives.sg_in_process import SasBench, SataBench
 
 NOW = datetime(2026, 11, 23, 8, 0, 10)
-COUNTERS = {
-    COUNTER: 0,
-    "temperature_kelvin": 313,
-    "percentage_used": 1,
-    "host_reads_bytes": 512_000 * 0x1234,
-    "host_writes_bytes": 10 * 1024**3,
-    "power_on_hours": 1234,
-}
-TEXT = """\
-----------------------------------------------------------------------------
-CrystalDiskInfo 8.12.7 (C) 2008-2021 hiyohiyo
-                                Crystal Dew World: https://crystalmark.info/
-----------------------------------------------------------------------------
-
-    OS : Linux
-  Date : 2026/11/23 8:00:10
-
--- Disk List ---------------------------------------------------------------
- (01) Example Drive : 200.0 GB
-
-----------------------------------------------------------------------------
- (01) Example Drive
-----------------------------------------------------------------------------
-           Model : Example Drive
-        Firmware : F1
-   Serial Number : S1
-       Disk Size : 200.0 GB
-       Interface : NVM Express
-  Power On Hours : 1234 hours
-      Host Reads : 2 GB
-     Host Writes : 10 GB
-     Temperature : 40 C (104 F)
-   Health Status : Good (99 %)
-
--- S.M.A.R.T. --------------------------------------------------------------
-ID RawValues(6) Attribute Name
-01 000000000000 Critical Warning
-02 000000000139 Composite Temperature
-05 000000000001 Percentage Used
-06 000000001234 Data Units Read
-07 0000000051EB Data Units Written
-0C 0000000004D2 Power On Hours
-
-"""
 
 
 def told(*words: str) -> Said:
@@ -70,93 +26,115 @@ def told(*words: str) -> Said:
     return said
 
 
-def test_every_line_of_what_is_known_is_where_the_original_has_it():
-    disk = Disk(identity=IDENTITY, capacity_bytes=200_000_000_000, counters=COUNTERS)
-    text = text_of([disk], version="8.12.7", system="Linux", date=NOW)
-    assert text.replace("\r\n", "\n") == TEXT
+def facts(text: str) -> dict[str, str]:
+    return dict(re.findall(r"^ *([\w# ]+) : (.*?)\r?$", text, re.MULTILINE))
 
 
-def vector(spare: int, threshold: int, used: int, warning: int = 0) -> dict[str, int]:
-    return {
-        COUNTER: warning,
-        "available_spare_percent": spare,
-        "spare_threshold_percent": threshold,
-        "percentage_used": used,
-    }
+def test_an_nvme_drive_is_shown_by_its_own_bytes(monkeypatch, tmp_path):
+    bench = NvmeBench(tmp_path, monkeypatch)
+    disk = disk_of(bench.subject())
+    text = text_of([disk], system="Linux", date=NOW)
+    shown = facts(text)
+    assert disk.blind == ()
+    assert shown["Model"] == bench.drive.state["model"]
+    assert shown["Interface"] == "NVM Express"
+    assert shown["Health Status"].startswith("Good (")
+    assert shown["Features"].startswith("S.M.A.R.T., TRIM")
+    ids = re.findall(r"^([0-9A-F]{2}) [0-9A-F]{12} ", text, re.MULTILINE)
+    assert ids[:15] == [f"{number:02X}" for number in range(0x01, 0x10)]
+    for dump in ("IDENTIFY_DEVICE", "SMART_NVME"):
+        assert text.count(f"-- {dump} ") == 1
+    bench.close()
 
 
-@pytest.mark.parametrize(
-    ("counters", "verdict"),
-    [
-        ({}, "Unknown"),
-        ({COUNTER: 0}, "Good"),
-        ({COUNTER: 1}, "Bad"),
-        ({"percentage_used": 89}, "Good (11 %)"),
-        ({"percentage_used": 90}, "Caution (10 %)"),
-        ({"percentage_used": 99}, "Caution (1 %)"),
-        ({"percentage_used": 140}, "Caution (0 %)"),
-        ({COUNTER: 4, "percentage_used": 3}, "Bad (97 %)"),
-        (vector(100, 10, 0), "Good (100 %)"),
-        (vector(100, 10, 0, warning=1), "Bad (100 %)"),
-        (vector(100, 10, 0, warning=0x80), "Bad (100 %)"),
-        (vector(11, 10, 3), "Good (97 %)"),
-        (vector(10, 10, 3), "Caution (97 %)"),
-        (vector(9, 10, 3), "Bad (97 %)"),
-        (vector(0, 1, 3), "Bad (97 %)"),
-        (vector(0, 0, 3), "Good (97 %)"),
-        (vector(0, 101, 3), "Good (97 %)"),
-        (vector(0, 255, 3), "Good (97 %)"),
-        (vector(100, 100, 3), "Good (97 %)"),
-        (vector(99, 100, 3), "Bad (97 %)"),
-        (vector(10, 10, 95), "Caution (5 %)"),
-        (vector(9, 10, 255), "Bad (0 %)"),
-        (vector(100, 10, 255), "Caution (0 %)"),
-    ],
-)
-def test_the_verdict_is_the_originals(counters, verdict):
-    assert health_of(counters) == verdict
+def test_a_sata_drive_is_shown_by_its_own_bytes(monkeypatch, tmp_path):
+    bench = SataBench(tmp_path, monkeypatch, size=4 << 30)
+    disk = disk_of(bench.subject(), 3)
+    text = text_of([disk], system="Linux", date=NOW)
+    shown = facts(text)
+    assert disk.blind == ()
+    assert disk.thresholds != disk.smart
+    assert "\r\n05 100 100 _10 000000000000 " in text
+    assert shown["Serial Number"] == bench.serial
+    assert shown["Interface"] == "Serial ATA"
+    assert " [3/X/X, pd1]" in text
+    assert "ID Cur Wor Thr RawValues(6) Attribute Name\r\n" in text
+    for dump in ("IDENTIFY_DEVICE", "SMART_READ_DATA", "SMART_READ_THRESHOLD"):
+        assert text.count(f"-- {dump} ") == 1
 
 
-@pytest.mark.parametrize(
-    ("model", "verdict"),
-    [
-        ("QEMU NVMe Ctrl", "Unknown (97 %)"),
-        ("VMware Virtual NVMe Disk", "Unknown (97 %)"),
-        ("Parallels Virtual NVMe", "Unknown (97 %)"),
-        ("Drive of QEMU", "Bad (97 %)"),
-        ("qemu", "Bad (97 %)"),
-    ],
-)
-def test_of_a_virtual_drive_the_original_says_nothing(model, verdict):
-    assert health_of(vector(9, 10, 3, warning=1), model) == verdict
+def test_a_sas_drive_is_shown_as_far_as_it_is_known(monkeypatch, tmp_path):
+    bench = SasBench(tmp_path, monkeypatch)
+    text = text_of([disk_of(bench.subject())], system="Linux", date=NOW)
+    assert facts(text)["Health Status"] == "Unknown"
+    assert "S.M.A.R.T." not in text
+    assert "IDENTIFY_DEVICE" not in text
 
 
-def test_the_whole_log_of_an_nvme_drive_is_in_the_table(monkeypatch):
-    nvme_with(monkeypatch, {2: smart_log()})
-    disk = Disk(identity=IDENTITY, capacity_bytes=1, counters=read_counters(3).counts)
-    lines = text_of([disk], version="1", system="Linux", date=NOW).split("\r\n")
-    start = lines.index("ID RawValues(6) Attribute Name") + 1
-    ids = [line.split()[0] for line in lines[start:] if line]
-    # The drive has two sensors, 12h and 13h; 1Ah is the first of thermal management.
-    assert ids == [f"{n:02X}" for n in (*range(0x01, 0x14), *range(0x1A, 0x1E))]
-    assert "0F 000000000000 Number of Error Information Log Entries" in lines  # 2^100, cut
-    assert "13 000000000140 Temperature Sensor 2" in lines
-    assert "1D 000000000022 Total Time For Thermal Management Temperature 2" in lines
-    assert "  Power On Count : 6 count" in lines
+def test_what_could_not_be_read_is_said_and_judged_unknown(monkeypatch, tmp_path):
+    bench = SataBench(tmp_path, monkeypatch)
+    bench.front.every = (1, "fail")
+    disk = disk_of(bench.subject())
+    assert disk.blind
+    assert verdict_of(disk).word == "Unknown"
+    monkeypatch.setattr(persona.CrystalDiskInfoPersona, "_disk", lambda *_: disk)
+    said = told("/dev/sda")
+    assert said.unread == tuple(("/dev/sda", one) for one in disk.blind)
+    assert said.stderr == ""
 
 
-def test_a_drive_that_tells_nothing_itself_is_asked_by_another_program(monkeypatch):
-    def refuses(_fd):
-        raise Unreadable("no")
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_what_could_not_be_read_is_told_in_the_language_of_who_asked(
+    language, monkeypatch, tmp_path, capfd
+):
+    bench = SataBench(tmp_path, monkeypatch)
+    bench.front.every = (1, "fail")
+    disk = disk_of(bench.subject())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(persona.CrystalDiskInfoPersona, "_disk", lambda *_: disk)
+    with pytest.raises(SystemExit) as ended:
+        app.main(["--lang", language, "as", "crystaldiskinfo", "/dev/sda"])
+    tongue.speak("en")
+    assert ended.value.code == 0
+    out, err = capfd.readouterr()
+    assert out.startswith("-----")
+    begin, *reasons = (
+        ("/dev/sda: not read: ", "the drive") if language == "en"
+        else ("/dev/sda: 読めません: ", "ドライブ")
+    )  # fmt: skip
+    lines = err.splitlines()
+    assert len(lines) == len(disk.blind)
+    for line in lines:
+        assert line.startswith(begin)
+        assert any(each in line.removeprefix(begin) for each in reasons)
 
-    monkeypatch.setattr(persona, "read_counters", refuses)
-    monkeypatch.setattr(persona, "asked_counters", lambda _fd: AskedCounters({COUNTER: 2}))
-    assert persona._counters(3) == {COUNTER: 2}
+
+def test_nothing_but_questions_is_sent(monkeypatch, tmp_path):
+    bench = NvmeBench(tmp_path, monkeypatch)
+    subject = bench.subject()
+    before = len(bench.sent)
+    disk_of(subject)
+    identify, get_log = 0x06, 0x02
+    assert {one["opcode"] for one in bench.sent[before:]} == {identify, get_log}
+    bench.close()
+
+
+def test_a_drive_that_does_not_answer_is_left_to_itself(monkeypatch, tmp_path):
+    bench = NvmeBench(tmp_path, monkeypatch)
+    subject, answers = bench.subject(), Event()
+    monkeypatch.setattr(reading, "PATIENCE_NS", 1)
+    monkeypatch.setattr(nvme, "identify", lambda *_, **__: bytes(answers.wait()))
+    with pytest.raises(StuckDevice, match="was asked of its health") as stuck:
+        disk_of(subject)
+    answers.set()
+    assert stuck.value.has_stuck_ios
+    bench.close()
 
 
 def test_what_is_not_known_of_a_simulated_drive_is_left_out():
     said = told("sim:mlc-a")
     assert "           Model : Simulated MLC-A\r\n" in said.stdout
+    assert " (01) Simulated MLC-A : 256.0 GB [0/X/X, un]\r\n" in said.stdout
     assert "Power On Hours" not in said.stdout
     assert "S.M.A.R.T." not in said.stdout
     assert said.files == (("CrystalDiskInfo_20261123080010.txt", said.stdout.encode()),)

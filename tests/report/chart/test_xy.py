@@ -225,6 +225,18 @@ def test_every_round_has_its_number_on_the_axis(rounds: int) -> None:
     assert re.findall(r">([0-9]+)</text>", axis) == [str(n) for n in range(1, rounds + 1)]
 
 
+def labels_of(drawn: XYChart) -> set[str]:
+    return set(re.findall(r"<text[^>]*>([^<]+)</text>", svg(specification(drawn, PAPER))))
+
+
+def test_what_is_counted_has_whole_numbers_on_its_axis_and_what_is_measured_more() -> None:
+    x = (10, 20, 30)
+    counted = labels_of(chart(Series(name="", x=x, y=(0, 1, 1))))
+    assert counted == {"x", "10", "20", "30", "y", "0", "1"}
+    assert {"0.2", "1"} <= labels_of(chart(Series(name="", x=x, y=(0, 0.3, 1))))
+    assert {"0", "500", "1,000"} <= labels_of(chart(Series(name="", x=x, y=(0, 3, 1000))))
+
+
 def spread(name: str, style: str) -> Series:
     return Series(
         name=name,

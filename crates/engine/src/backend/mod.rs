@@ -1,9 +1,10 @@
 //! The seam between the worker and the world: requests go in, completions come out.
 //!
 //! A backend is owned by one worker and never shared. Real backends (`uring`, `sync`) hold a
-//! volume of open descriptors and an arena of aligned buffers, one per slot; `null` completes all
-//! at once; the simulated backend lives in the `sim` crate and moves its own virtual clock.
+//! volume of open descriptors and an arena of aligned buffers, one per slot, also without a device
+//! at the end (`nothing`); `null` completes all at once; that of the `sim` crate has its own clock.
 
+pub mod nothing;
 pub mod null;
 mod pace;
 mod parts;
@@ -30,6 +31,10 @@ pub enum BackendKind {
     Sync,
     /// No device at all.
     Null,
+    /// A ring of no-operations: the host's part of an I/O through a ring.
+    NopRing,
+    /// A system call each that moves nothing: the host's part of an I/O by a plain call.
+    NopCall,
 }
 
 impl BackendKind {
@@ -38,6 +43,8 @@ impl BackendKind {
             Self::Uring => "io_uring",
             Self::Sync => "sync",
             Self::Null => "null",
+            Self::NopRing => "nop",
+            Self::NopCall => "nop-call",
         }
     }
 }

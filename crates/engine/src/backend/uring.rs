@@ -21,6 +21,7 @@ use crate::technique::{Technique, Techniques};
 use crate::volume::{Part, Volume};
 
 /// Operations and flag bits of the kernel's interface.
+const IORING_OP_NOP: u8 = 0;
 const IORING_OP_FSYNC: u8 = 3;
 const IORING_OP_READ_FIXED: u8 = 4;
 const IORING_OP_WRITE_FIXED: u8 = 5;
@@ -179,6 +180,14 @@ impl FileBackend for UringBackend {
 }
 
 impl UringBackend {
+    /// The same without a device: every entry is a no-operation, which names no file and no memory.
+    pub(super) fn of_no_operations(mut self) -> Self {
+        self.heads = [head_word(IORING_OP_NOP, 0, 0); 4];
+        // What is a flag of a write is one of a no-operation as well, and means something else.
+        self.write_flags = 0;
+        self
+    }
+
     /// How a wait for `want` completions until `deadline_ns` is put to the kernel.
     fn terms(&mut self, want: u32, deadline_ns: u64) -> (u32, WaitLimit) {
         let is_timed = deadline_ns != u64::MAX;

@@ -1,7 +1,6 @@
 //! The threads of a step on files. They start together or one after the other; who looks on may
 //! stop them, and leaves one that does not come back from a call to itself.
 
-use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
 use std::sync::Arc;
@@ -12,7 +11,6 @@ use super::calls::Calls;
 use super::large::LargeWorker;
 use super::small::SmallWorker;
 use super::table::OwnTable;
-use super::turns::END_TICKET;
 use crate::census::Census;
 use crate::clock::{Clock, HostClock};
 use crate::error::{errno_of, EngineError};
@@ -210,9 +208,9 @@ impl<H: Hand> Crew<H> {
             });
             if let Err(error) = spawned {
                 let errno = errno_of(&error);
-                // The others are told to end, and waited for: they are opening files.
-                drop((goes, sender));
-                while reports.recv_timeout(GRACE).is_ok() {}
+                // The others are opening files.
+                drop(sender);
+                dismiss(goes, &reports);
                 return Err(EngineError::ThreadLost { errno });
             }
         }
@@ -304,7 +302,9 @@ impl<H: Hand> Crew<H> {
                 }
             }
         }
-        refusal.map_or(Ok(()), Err)
+        let Some(error) = refusal else { return Ok(()) };
+        dismiss(std::mem::take(&mut self.goes), &self.reports);
+        Err(error)
     }
 
     fn look(&self, started_ns: u64, sight: &mut Sight) -> Look {
@@ -427,6 +427,14 @@ fn only_one(pairs: Vec<[Interval; 2]>) -> Vec<Interval> {
     pairs.into_iter().map(|[one, _]| one).collect()
 }
 
+/// Tells threads that wait for the beginning to end, and waits until they have, or for a moment.
+///
+/// A lone one has descriptors of its own: what it let go of last would stay open in the program.
+fn dismiss<H>(goes: Vec<Option<Sender<u64>>>, reports: &Receiver<Report<H>>) {
+    drop(goes);
+    while reports.recv_timeout(GRACE).is_ok() {}
+}
+
 /// A worker's thread.
 fn serve<H: Hand>(
     mut worker: Box<H>,
@@ -484,16 +492,4 @@ fn cpu_ns() -> (u64, u64) {
         time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_usec.cast_unsigned() * 1_000
     };
     (ns(usage.ru_utime), ns(usage.ru_stime))
-}
-
-/// Writes tickets to a pipe, and an end for each worker; stops where nobody reads.
-pub fn feed(mut pipe: impl Write + Send + 'static, tickets: u64, workers: u32) {
-    let feeder = move || {
-        let all = (0..tickets as u32).chain((0..workers).map(|_| END_TICKET));
-        let all: Vec<u8> = all.flat_map(u32::to_ne_bytes).collect();
-        let _ = pipe.write_all(&all);
-    };
-    // Without it the pipe is shut, which ends the workers: they do nothing, and that shows.
-    let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-    let _ = thread.spawn(feeder);
 }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use super::books::Books;
 use super::calls::Calls;
-use super::crew::{feed, Crew, Done, Look, Watching};
+use super::crew::{Crew, Done, Look, Watching};
 use super::kernel::Kernel;
 use super::large::LargeWorker;
 use super::names::{directory_name, large_name};
 use super::plan::{LargePlan, SmallOperation, SmallPlan};
 use super::small::{SmallWorker, Stock};
-use super::turns::Tickets;
+use super::turns::{feed, Tickets};
 use crate::error::{errno_of, EngineError};
 use crate::interval::Series;
 use crate::watch::Verdict;

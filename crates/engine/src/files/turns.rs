@@ -1,6 +1,6 @@
 //! The turns of one worker on large files: which chunk is next, and whether it is rewritten.
 
-use std::io::{PipeReader, Read};
+use std::io::{PipeReader, Read, Write};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -168,4 +168,15 @@ impl Iterator for Turns {
             rewrites,
         })
     }
+}
+
+/// Writes tickets to a pipe, and an end for each worker; stops where nobody reads.
+pub fn feed(mut pipe: impl Write + Send + 'static, tickets: u64, workers: u32) {
+    let feeder = move || {
+        let all = (0..tickets as u32).chain((0..workers).map(|_| END_TICKET));
+        let all: Vec<u8> = all.flat_map(u32::to_ne_bytes).collect();
+        let _ = pipe.write_all(&all);
+    };
+    // Without it the pipe is shut, which ends the workers: they do nothing, and that shows.
+    let _ = std::thread::Builder::new().spawn(feeder);
 }

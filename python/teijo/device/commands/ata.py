@@ -20,6 +20,20 @@ SMART_KEY: Final = 0xC24F00
 """What a SMART command has in its LBA, lest it be sent by mistake."""
 SMART_FAILS: Final = 0x2CF400
 """What SMART RETURN STATUS has there where an attribute is past its threshold."""
+CRYPTO_SCRAMBLE, BLOCK_ERASE, OVERWRITE = 0x11, 0x12, 0x14
+"""The actions of SANITIZE DEVICE, in its FEATURE field."""
+_SANITIZE_KEYS: Final = {
+    CRYPTO_SCRAMBLE: int.from_bytes(b"Cryp"),
+    BLOCK_ERASE: int.from_bytes(b"BkEr"),
+    # Below it is the pattern, and here that is zeros.
+    OVERWRITE: int.from_bytes(b"OW") << 32,
+}
+"""What an action has in its LBA, lest it be sent by mistake."""
+_LEAVABLE: Final = 0x10
+"""FAILURE MODE: after a failure it can be left, and the drive is not lost."""
+_ONE_PASS: Final = 1
+_LEAVE: Final = 1
+"""CLEAR SANITIZE OPERATION FAILED."""
 SECTOR_BYTES: Final = 512
 _NON_DATA, _PIO_IN, _PIO_OUT = 3, 4, 5
 _EXTEND: Final = 1
@@ -129,6 +143,26 @@ def sanitize_status(fd: int) -> tuple[TaskFile, bool]:
     except AtaError as error:
         registers, aborted = error.registers, True
     return _told(registers), aborted
+
+
+def sanitize(fd: int, action: int, *, timeout_ms: int = scsi.TIMEOUT_MS) -> None:
+    """Begin a sanitize, which goes on by itself; its failure can be left.
+
+    Raises:
+        OSError: as `execute`.
+    """
+    count = _LEAVABLE | (_ONE_PASS if action == OVERWRITE else 0)
+    lba = _SANITIZE_KEYS[action]
+    execute(fd, SANITIZE_DEVICE, feature=action, count=count, lba=lba, timeout_ms=timeout_ms)
+
+
+def leave_failed_sanitize(fd: int) -> None:
+    """Leave the state of a failed sanitize: the drive answers again, by whatever it holds.
+
+    Raises:
+        OSError: as `execute`; AtaError where that sanitize cannot be left.
+    """
+    execute(fd, SANITIZE_DEVICE, count=_LEAVE)
 
 
 def power_mode(fd: int) -> int:

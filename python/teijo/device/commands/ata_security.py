@@ -22,7 +22,7 @@ Lower case letters, for a BIOS that is asked to unlock the drive may know no oth
 """
 
 _ENHANCED: Final = 0b10
-_PASSWORD_BYTES: Final = 32
+LONGEST: Final = 32
 
 
 def set_password(fd: int, password: str) -> None:
@@ -77,7 +77,7 @@ def _send(fd: int, command: int, block: bytes, *, timeout_ms: int = 60_000) -> N
 
 
 def _block(password: str, *, control: int = 0) -> bytes:
-    text = password.encode("ascii").ljust(_PASSWORD_BYTES, b"\0")
+    text = password.encode("ascii").ljust(LONGEST, b"\0")
     return (control.to_bytes(2, "little") + text).ljust(ata.SECTOR_BYTES, b"\0")
 
 

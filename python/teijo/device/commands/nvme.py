@@ -151,8 +151,12 @@ def identify(fd: int, *, structure: int, number: int) -> bytes:
         return buffer[:]
 
 
-def log_page(fd: int, page: int, length: int, *, number: int = WHOLE_CONTROLLER) -> bytes:
+def log_page(
+    fd: int, page: int, length: int, *, number: int = WHOLE_CONTROLLER, specific: int = 0
+) -> bytes:
     """Return the first `length` bytes of a log page (Get Log Page); `length` divides by 4.
+
+    `specific` is the log specific identifier: of page 09h the endurance group.
 
     Raises:
         OSError: the drive has no such page, or the command was refused.
@@ -162,7 +166,7 @@ def log_page(fd: int, page: int, length: int, *, number: int = WHOLE_CONTROLLER)
     with mmap.mmap(-1, length) as buffer:
         admin(
             fd, opcode=GET_LOG_PAGE, number=number, cdw10=(words & 0xFFFF) << 16 | page,
-            cdw11=words >> 16, data=buffer, length=length,
+            cdw11=words >> 16 | specific << 16, data=buffer, length=length,
         )  # fmt: skip
         return buffer[:]
 

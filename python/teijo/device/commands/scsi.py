@@ -20,10 +20,20 @@ NOT_READY: Final = 0x2
 MEDIUM_ERROR: Final = 0x3
 ILLEGAL_REQUEST: Final = 0x5
 UNIT_ATTENTION: Final = 0x6
-DATA_PROTECT: Final = 0x7
 ABORTED: Final = 0xB
 CHECK_CONDITION: Final = 0x02
 REQUEST_SENSE: Final = 0x03
+FORMAT_UNIT: Final = 0x04
+SANITIZE: Final = 0x48
+OVERWRITE, BLOCK_ERASE, CRYPTO_ERASE, EXIT_FAILURE = 0x01, 0x02, 0x03, 0x1F
+"""The service actions of SANITIZE."""
+_IMMEDIATELY: Final = 0x80
+_LEAVABLE: Final = 0x20
+"""AUSE: a failed sanitize can be left, and the drive is not lost."""
+_ONE_PASS_OF_ZEROS: Final = struct.pack(">BBHI", 1, 0, 4, 0)
+_FORMAT_DATA: Final = 0x10
+_FORMAT_IMMEDIATELY: Final = bytes((0, 0x02, 0, 0))
+"""The header of the parameter list: IMMED, no options, and no defects."""
 INQUIRY: Final = 0x12
 LOG_SENSE: Final = 0x4D
 LOG_BYTES: Final = 0x1000
@@ -200,25 +210,86 @@ def state(fd: int) -> Sense | None:
     return sense if any(sense.triple) else None
 
 
+def sanitize(fd: int, action: int, *, timeout_ms: int = TIMEOUT_MS) -> None:
+    """Begin a sanitize, which goes on by itself; its failure can be left.
+
+    Raises:
+        OSError: as `execute`.
+    """
+    listed = _ONE_PASS_OF_ZEROS if action == OVERWRITE else b""
+    head = bytes((SANITIZE, _IMMEDIATELY | _LEAVABLE | action))
+    cdb = head + bytes(5) + struct.pack(">HB", len(listed), 0)
+    execute(fd, cdb, out=listed, timeout_ms=timeout_ms)
+
+
+def leave_failed_sanitize(fd: int) -> None:
+    """Leave the state of a failed sanitize: the drive answers again, by whatever it holds.
+
+    Raises:
+        OSError: as `execute`; ScsiError where that sanitize cannot be left.
+    """
+    execute(fd, bytes((SANITIZE, EXIT_FAILURE)) + bytes(8))
+
+
+def format_unit(fd: int, *, timeout_ms: int = TIMEOUT_MS) -> None:
+    """Begin a format with the blocks that there are, without protection information.
+
+    Raises:
+        OSError: as `execute`.
+    """
+    cdb = bytes((FORMAT_UNIT, _FORMAT_DATA, 0, 0, 0, 0))
+    execute(fd, cdb, out=_FORMAT_IMMEDIATELY, timeout_ms=timeout_ms)
+
+
+def next_block_bytes(fd: int) -> int | None:
+    """Return the length of a block after the next format (mode parameter block descriptor).
+
+    None where the drive tells none.
+
+    Raises:
+        OSError: as `execute`.
+    """
+    raw = execute(fd, bytes((MODE_SENSE_10, 0, 0x3F, 0, 0, 0, 0, 0, 255, 0)), expect=255).data
+    # A header of 8 bytes; the descriptor has 8, or 16 where it is for long addresses.
+    if len(raw) < 16 or int.from_bytes(raw[6:8], "big") < 8:
+        return None
+    length = raw[20:24] if raw[4] & 1 else raw[13:16]
+    return int.from_bytes(length, "big") or None
+
+
 def log_parameters(fd: int, page: int) -> dict[int, bytes]:
     """Return the parameters of a log page (LOG SENSE) by their code.
 
     Raises:
         OSError: as `execute`; or what came back is another page, or is cut short.
     """
+    raw = _log_page(fd, page)
+    found: dict[int, bytes] = {}
+    at = 0
+    while at + 4 <= len(raw):
+        value = raw[at + 4 : at + 4 + raw[at + 3]]
+        found.setdefault(int.from_bytes(raw[at : at + 2], "big"), value)
+        at += 4 + raw[at + 3]
+    return found
+
+
+def log_list(fd: int) -> tuple[int, ...]:
+    """Return the numbers of the log pages that a drive has (log page 00h).
+
+    Raises:
+        OSError: as `execute`; or what came back is another page.
+    """
+    return tuple(number & 0x3F for number in _log_page(fd, 0))
+
+
+def _log_page(fd: int, page: int) -> bytes:
+    """Return a log page without its head, cut where the drive says that it ends."""
     length = LOG_BYTES
     cdb = bytes((LOG_SENSE, 0, _CUMULATIVE | page, 0, 0, 0, 0, length >> 8, length & 0xFF, 0))
     raw = execute(fd, cdb, expect=length).data
     if len(raw) < 4 or raw[0] & 0x3F != page:
         raise seam.CommandError(f"the drive answered another page than {page:02X}h")
-    end = min(len(raw), 4 + int.from_bytes(raw[2:4], "big"))
-    found: dict[int, bytes] = {}
-    at = 4
-    while at + 4 <= end:
-        value = raw[at + 4 : min(end, at + 4 + raw[at + 3])]
-        found.setdefault(int.from_bytes(raw[at : at + 2], "big"), value)
-        at += 4 + raw[at + 3]
-    return found
+    return raw[4 : 4 + int.from_bytes(raw[2:4], "big")]
 
 
 def mode_page(fd: int, page: int) -> bytes:

@@ -38,6 +38,13 @@ class EraseTime:
     longer: bool
 
 
+WAYS_OUT_OF_FROZEN: Final = (
+    "The BIOS froze it at the start. In this order: suspend this machine to RAM and wake it; "
+    "unplug the drive's power and plug it again; use another port or adapter; look for an option "
+    "of the BIOS."
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class AtaSecurity:
     """Word 128 bit by bit, and the times of words 89 and 90."""
@@ -74,6 +81,18 @@ class AtaSanitizeStatus:
     frozen: bool
     antifreeze: bool
     progress: int | None
+
+    @property
+    def runs(self) -> bool:
+        """Whether one is under way."""
+        return self.running
+
+    @property
+    def state(self) -> str:
+        """In words; a drive does not keep whether there ever was one."""
+        if self.running:
+            return "under way"
+        return "failed" if self.failed else "completed" if self.completed else "not told"
 
     @property
     def percent(self) -> float | None:

@@ -149,7 +149,10 @@ class NvmeNamespace:
 
 @dataclass(frozen=True, kw_only=True)
 class SanitizeStatus:
-    """Log page 81h. `progress` is of 65536, None unless one runs; times in s, None if not told."""
+    """Log page 81h. `progress` is of 65536, None unless one runs; times in s, None if not told.
+
+    `command` is dword 10 of the last sanitize: what it was asked to do.
+    """
 
     state: str
     code: int
@@ -160,6 +163,7 @@ class SanitizeStatus:
     overwrite_s: int | None
     block_s: int | None
     crypto_s: int | None
+    command: int = 0
 
     @property
     def runs(self) -> bool:
@@ -337,6 +341,7 @@ def sanitize_status_of(raw: bytes) -> SanitizeStatus:
         overwrite_s=_seconds(raw, 8),
         block_s=_seconds(raw, 12),
         crypto_s=_seconds(raw, 16),
+        command=little(raw, 4, 4),
     )
 
 

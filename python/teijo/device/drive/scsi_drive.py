@@ -34,9 +34,6 @@ from teijo.device.drive.scsi_identity import (
     unmapping_of,
 )
 
-SANITIZE: Final = 0x48
-OVERWRITE, BLOCK_ERASE, CRYPTO_ERASE, EXIT_FAILURE = 0x01, 0x02, 0x03, 0x1F
-FORMAT_UNIT: Final = 0x04
 UNMAP: Final = 0x42
 ATA_INFORMATION: Final = 0x89
 IDENTITY_BYTES: Final = 512
@@ -77,7 +74,7 @@ def ask_scsi(fd: int, asked: Asked, scsi_drive: ScsiDrive, ata_drive: AtaDrive) 
         "inquiry", lambda: inquiry_of(whole(scsi.inquiry(fd), INQUIRY_LEAST))
     )
     pages = asked.of("vital product data", lambda: pages_of(scsi.vital_page(fd, 0))) or frozenset()
-    is_ata = bool(scsi_drive.inquiry and scsi_drive.inquiry.vendor == BY_SAT)
+    is_ata = _is_by_sat(scsi_drive.inquiry)
     if is_ata or ATA_INFORMATION in pages:
         _ata(fd, asked, ata_drive)
     scsi_drive.capacity = asked.of(
@@ -93,6 +90,20 @@ def ask_scsi(fd: int, asked: Asked, scsi_drive: ScsiDrive, ata_drive: AtaDrive) 
     if ata_drive.identity is None:
         scsi_drive.operations = asked.of("operations", lambda: _operations(fd))
     return is_ata or ata_drive.identity is not None
+
+
+def passes_ata(fd: int) -> bool:
+    """Return whether the drive, or the layer before it, says that it takes ATA commands."""
+    try:
+        if _is_by_sat(inquiry_of(whole(scsi.inquiry(fd), INQUIRY_LEAST))):
+            return True
+        return ATA_INFORMATION in pages_of(scsi.vital_page(fd, 0))
+    except OSError:
+        return False
+
+
+def _is_by_sat(inquiry: Inquiry | None) -> bool:
+    return inquiry is not None and inquiry.vendor == BY_SAT
 
 
 def _ata(fd: int, asked: Asked, drive: AtaDrive) -> None:
@@ -125,9 +136,10 @@ def _unmapping(fd: int, pages: frozenset[int], capacity: Capacity | None) -> Unm
 
 def _operations(fd: int) -> Operations:
     """Return what purges there are. A drive without the question fails at the first of them."""
-    format_unit = supported_of(scsi.supported_operation(fd, FORMAT_UNIT))
+    format_unit = supported_of(scsi.supported_operation(fd, scsi.FORMAT_UNIT))
     overwrite, block, crypto, exit_failure = (
-        _sanitizes(fd, action) for action in (OVERWRITE, BLOCK_ERASE, CRYPTO_ERASE, EXIT_FAILURE)
+        sanitizes(fd, action)
+        for action in (scsi.OVERWRITE, scsi.BLOCK_ERASE, scsi.CRYPTO_ERASE, scsi.EXIT_FAILURE)
     )
     return Operations(
         format_unit=format_unit,
@@ -139,10 +151,10 @@ def _operations(fd: int) -> Operations:
     )
 
 
-def _sanitizes(fd: int, action: int) -> bool | None:
+def sanitizes(fd: int, action: int) -> bool | None:
     """Return whether there is a sanitize of a kind; a drive that refuses the question has none."""
     try:
-        return supported_of(scsi.supported_operation(fd, SANITIZE, action))
+        return supported_of(scsi.supported_operation(fd, scsi.SANITIZE, action))
     except scsi.ScsiError as error:
         # SPC: a command without service actions, or an unknown one, ends so.
         if error.sense.key == scsi.ILLEGAL_REQUEST:

@@ -21,13 +21,15 @@ Kind = Literal["sanitize", "format", "locked", "password", "change"]
 class Unfinished:
     """One thing to end first. `percent` is how far it is, None where nobody tells.
 
-    `refuses` says whether a run is refused; `remedy` is what a person types.
+    `refuses` says whether a run is refused; `remedy` is what a person types. `is_over`: it failed
+    and goes on no more, and a new purge may be what ends it.
     """
 
     kind: Kind
     text: str
     percent: float | None = None
     refuses: bool = True
+    is_over: bool = False
     remedy: str
 
 
@@ -109,7 +111,7 @@ def _scsi(seen: Portrait, status: str, finish: str) -> Iterator[Unfinished]:
         yield _not_sanitized(finish) if work.failed else _sanitizing(work.percent, status)
     elif work.failed:
         text = "its last format did not end: only another format makes it answer again"
-        yield Unfinished(kind="format", text=text, remedy=finish)
+        yield Unfinished(kind="format", text=text, is_over=True, remedy=finish)
     else:
         yield Unfinished(kind="format", text="a format runs", percent=work.percent, remedy=status)
 
@@ -120,7 +122,7 @@ def _sanitizing(percent: float | None, status: str) -> Unfinished:
 
 def _not_sanitized(finish: str) -> Unfinished:
     text = "its last sanitize failed: it answers no reads and writes, or by what was there before"
-    return Unfinished(kind="sanitize", text=text, remedy=finish)
+    return Unfinished(kind="sanitize", text=text, is_over=True, remedy=finish)
 
 
 def _left(change: OpenChange, finish: str) -> Unfinished:
@@ -128,4 +130,9 @@ def _left(change: OpenChange, finish: str) -> Unfinished:
         "Teijo left a change of it open: {kind} by {method}, begun {began}",
         kind=change.kind, method=change.method, began=change.began,
     )  # fmt: skip
+    if change.secret:
+        text = say(
+            "Teijo's own password {password} may be set: {method}, begun {began}",
+            password=repr(change.secret), method=change.method, began=change.began,
+        )  # fmt: skip
     return Unfinished(kind="change", text=text, refuses=change.kind == "password", remedy=finish)

@@ -3,16 +3,16 @@
 Names ending in `_bytes`, `_kelvin`, `_hours` carry their unit. What is not counted is absent.
 """
 
-import shutil
 from contextlib import suppress
 from typing import Final
 
 from teijo.device.asking import NoAnswer, ask
 from teijo.device.commands import nvme
-from teijo.device.kernel import HOST, SECTOR_BYTES, Number, Roots, number_of
-from teijo.device.smart import answer_of, smart_counters
+from teijo.device.health.smart import answer_of, smart_counters
+from teijo.device.health.smartctl_answer import smartctl_for
+from teijo.device.health.tiers import AskedCounters, FreeCounters, OpeningCondition
+from teijo.device.kernel import HOST, SECTOR_BYTES, Roots, number_of
 from teijo.device.stack import Node, node_of, whole_disk
-from teijo.device.tiers import AskedCounters, FreeCounters, OpeningCondition
 from teijo.device.write_cache import KERNEL, write_cache
 from teijo.terms.drive_warning import COUNTER, named_in_bits
 from teijo.terms.result import WRITE_CACHE_ENABLED
@@ -21,7 +21,6 @@ from teijo.units import MIB
 SMART_SECONDS: Final = 20
 SMART_BYTES: Final = 4 * MIB
 WITH_SMART: Final = ("nvme", "sd")
-SEARCH: Final = "/usr/sbin:/usr/bin:/sbin:/usr/local/sbin"
 
 _STAT: Final = (
     "reads", "read_merges", "read_sectors", "read_ms",
@@ -115,12 +114,7 @@ def _cache(fd: int, roots: Roots) -> dict[str, int]:
 
 
 def _smartctl(disk: Node, roots: Roots) -> dict[str, int]:
-    program = shutil.which("smartctl", path=SEARCH)
-    path = roots.dev / disk.name
-    if program is None:
-        raise NoAnswer("smartctl is not installed")
-    if Number.of(path.stat().st_rdev) != disk.number:
-        raise NoAnswer(f"{path} is another drive by now")
+    program, path = smartctl_for(disk, roots)
     command = [program, "--json", "--attributes", "--health", str(path)]
     answer = answer_of(ask(command, seconds=SMART_SECONDS, limit_bytes=SMART_BYTES))
     if answer is None:

@@ -7,12 +7,15 @@ drives that have them.
 from dataclasses import dataclass
 from typing import Final
 
+from teijo.device.health.ata_names import name_of
 from teijo.device.health.raw import Unreadable, from_celsius, is_blank, little, signed
 
 SECTOR_BYTES: Final = 512
 STATISTICS: Final = 0x04
 """The log with the device statistics."""
-GENERAL, ROTATING, ERRORS, TEMPERATURE, TRANSPORT, SOLID_STATE = 1, 3, 4, 5, 6, 7
+STATISTICS_PAGES: Final = 8
+"""Pages 0 to 7 are read at once: all that are standard but the vendor's."""
+GENERAL, ERRORS, TEMPERATURE, SOLID_STATE = 1, 4, 5, 7
 ENTRIES: Final = 30
 ENTRY_BYTES: Final = 12
 HOURS, CYCLES, AIRFLOW, CELSIUS = 0x09, 0x0C, 0xBE, 0xC2
@@ -23,10 +26,12 @@ _SUPPORTED_AND_VALID: Final = 0xC0
 class Attribute:
     """One attribute: its normalised values (255 is the best) and its 6 raw bytes as a number.
 
-    `threshold` is None where the drive gives none for this id.
+    `name` is the usual one, "" where there is none; `threshold` is None where the drive gives none
+    for this id.
     """
 
     number: int
+    name: str = ""
     flags: int
     value: int
     worst: int
@@ -48,6 +53,7 @@ def attributes(data: bytes, thresholds: bytes) -> tuple[Attribute, ...]:
     return tuple(
         Attribute(
             number=data[at],
+            name=name_of(data[at]),
             flags=little(data, at + 1, 2),
             value=data[at + 3],
             worst=data[at + 4],

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from teijo.device.health.raw import Unreadable, is_blank, kelvin, little
+from teijo.units import NVME_DATA_UNIT
 
-UNIT_BYTES: Final = 512_000
-"""A data unit: 1000 times 512 bytes."""
 LOG_BYTES: Final = 512
 SENSORS: Final = 8
 OCP_GUID: Final = bytes.fromhex("c5af1028eabff2a49c4f6f7cc914d5af")
@@ -18,8 +17,8 @@ OCP_VERSIONS: Final = range(1, 6)
 _NO_PERCENT: Final = 101
 
 _COUNTERS: Final = {
-    "host_reads_bytes": (32, 16, UNIT_BYTES),
-    "host_writes_bytes": (48, 16, UNIT_BYTES),
+    "host_reads_bytes": (32, 16, NVME_DATA_UNIT),
+    "host_writes_bytes": (48, 16, NVME_DATA_UNIT),
     "read_commands": (64, 16, 1),
     "write_commands": (80, 16, 1),
     "busy_minutes": (96, 16, 1),

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-KELVIN: Final = 273
+from teijo.units import ZERO_CELSIUS_KELVIN
+
 HOTTEST_KELVIN: Final = 1000
 """More is no temperature but a broken field."""
 
@@ -34,7 +35,7 @@ def kelvin(value: int) -> int | None:
 
 def from_celsius(value: int | None) -> int | None:
     """Return kelvin of degrees Celsius, None of what is no temperature."""
-    return None if value is None else kelvin(value + KELVIN)
+    return None if value is None else kelvin(value + ZERO_CELSIUS_KELVIN)
 
 
 def signed(value: int, bits: int = 8) -> int:

@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from teijo.device.commands import ata, nvme, scsi, seam
+from teijo.device.drive.scsi_drive import ATA_INFORMATION
+from teijo.device.drive.scsi_identity import pages_of
 from teijo.device.health import ata_data, nvme_logs, scsi_pages
 from teijo.device.health.raw import Unreadable
 
@@ -19,7 +21,6 @@ VENDOR_LOG: Final = 0xC0
 _ATA_VENDOR: Final = b"ATA     "
 _GONE: Final = frozenset({errno.ENODEV, errno.ENXIO, errno.EIO})
 _CHEAP_PAGES: Final = (scsi_pages.TEMPERATURE, scsi_pages.WRITES, scsi_pages.READS)
-_STATISTICS_PAGES: Final = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,22 +114,33 @@ def kind_of(fd: int) -> Kind:
     return "ata" if said[8:16] == _ATA_VENDOR else "scsi"
 
 
-def read_counters(fd: int) -> Counters:
-    """Return the counters of the drive under an open descriptor, by its cheapest log.
+def kind_behind(fd: int) -> Kind:
+    """Return which commands an open drive takes; an ATA drive may call itself something else.
 
     Raises:
-        Unreadable: the drive tells none.
-        OSError: it refused, did not answer, or is gone.
+        Unreadable: it takes none.
+        OSError: it is gone.
     """
-    match kind_of(fd):
-        case "nvme":
-            told: Any = nvme_logs.smart(nvme.log_page(fd, nvme.SMART_LOG, nvme.SMART_LOG_BYTES))
-            told.pop("group_warning")
-            return Counters(source="NVMe log 02h", **told)
-        case "ata":
-            return _of_ata(fd)
-        case "scsi":
-            return _of_scsi(fd)
+    kind = kind_of(fd)
+    if kind != "scsi":
+        return kind
+    try:
+        pages = pages_of(scsi.vital_page(fd, 0))
+    except OSError:
+        return kind
+    return "ata" if ATA_INFORMATION in pages else kind
+
+
+def counters_of_nvme(fd: int) -> Counters:
+    """Return what log 02h of an NVMe drive says.
+
+    Raises:
+        Unreadable: it is blank.
+        OSError: the drive refused, did not answer, or is gone.
+    """
+    told: Any = nvme_logs.smart(nvme.log_page(fd, nvme.SMART_LOG, nvme.SMART_LOG_BYTES))
+    told.pop("group_warning")
+    return Counters(source="NVMe log 02h", **told)
 
 
 def read_vendor(fd: int) -> Vendor:
@@ -145,11 +157,16 @@ def read_vendor(fd: int) -> Vendor:
     return Vendor(**told)
 
 
-def _of_ata(fd: int) -> Counters:
-    """Return the device statistics, or where there are none what the attributes tell."""
+def counters_of_ata(fd: int) -> Counters:
+    """Return the device statistics, or where there are none what the attributes tell.
+
+    Raises:
+        Unreadable: the drive tells none.
+        OSError: it refused, did not answer, or is gone.
+    """
     told: Any
     with suppress(seam.CommandError):
-        pages = ata.log_pages(fd, ata_data.STATISTICS, count=_STATISTICS_PAGES)
+        pages = ata.log_pages(fd, ata_data.STATISTICS, count=ata_data.STATISTICS_PAGES)
         told = ata_data.in_statistics(pages, ata.SECTOR_BYTES)
         if any(value is not None for value in told.values()):
             return Counters(source="ATA device statistics", **told)
@@ -159,8 +176,13 @@ def _of_ata(fd: int) -> Counters:
     return Counters(source="ATA SMART data", **told)
 
 
-def _of_scsi(fd: int) -> Counters:
-    """Return what three log pages tell; a page that is refused is not told."""
+def counters_of_scsi(fd: int) -> Counters:
+    """Return what three log pages tell; a page that is refused is not told.
+
+    Raises:
+        Unreadable: the drive tells none.
+        OSError: it did not answer, or is gone.
+    """
     pages = {}
     for page in _CHEAP_PAGES:
         with suppress(seam.CommandError, Unreadable):

@@ -5,187 +5,52 @@ one that everybody knows, it is in the journal before the drive is told, and `fi
 Everything that could leave the drive locked is asked first, and then nothing is sent.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from teijo.device import serial
 from teijo.device.checks import Subject
 from teijo.device.commands import ata
 from teijo.device.commands import ata_security as commands
-from teijo.device.drive.ata_identity import AtaIdentity, AtaSecurity, EraseTime, identity_of
-from teijo.device.drive.place import place_of
+from teijo.device.drive.ata_identity import (
+    WAYS_OUT_OF_FROZEN,
+    AtaIdentity,
+    AtaSecurity,
+    EraseTime,
+    identity_of,
+)
+from teijo.device.drive.portrait import Portrait
+from teijo.device.drive.scsi_drive import passes_ata
 from teijo.device.open_changes import OpenChange, close, note
+from teijo.device.presence import check_present
+from teijo.device.purging.ata_security_checks import (
+    Drive,
+    drive_of,
+    examine,
+    judged,
+    look,
+    refuse_damaged,
+    refuse_from_afar,
+)
+from teijo.device.purging.offer import NotOffered, Offer
+from teijo.device.purging.surroundings import refuse_another
+from teijo.device.purging.waiting import how_to_finish
 from teijo.device.stack import whole_disk
 from teijo.device.watched import Moved
 from teijo.errors import DeviceError, UnsafeError
 from teijo.units import NS_PER_MS
 
 MS_PER_MINUTE: Final = 60_000
+SECONDS_PER_MINUTE: Final = 60
 MARGIN_MINUTES: Final = 60
+OTHERS_MS: Final = 10 * MS_PER_MINUTE
+"""For the commands before and after the erase."""
 BLIND_MINUTES: Final = 12 * 60
 """For a drive that does not say how long it takes, or only that it is longer than it can say."""
 SLOWEST_BYTES_PER_MINUTE: Final = 30_000_000 * 60
-WAYS_OUT: Final = (
-    "The BIOS froze it at the start. In this order: suspend this machine to RAM and wake it; "
-    "unplug the drive's power and plug it again; use another port or adapter; look for an option "
-    "of the BIOS."
-)
-FOREIGN: Final = "Take the password off with the tool that set it."
 
 
-@dataclass(frozen=True, kw_only=True)
-class Drive:
-    """The drive to erase. `serial` and `wwid` are as the journal has them, `own_serial` its own.
-
-    `between` says what stands between it and the host that may change commands; empty for nothing.
-    """
-
-    fd: int
-    target: str
-    serial: str
-    own_serial: str
-    wwid: str
-    size_bytes: int
-    is_partition: bool = False
-    between: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Seen:
-    """What the drive said when it was asked. `hidden` sectors are beyond its last address."""
-
-    drive: Drive
-    identity: AtaIdentity
-    has_registers: bool
-    hidden: int | None
-
-
-def drive_of(subject: Subject) -> Drive:
-    """Return the drive under a claimed device."""
-    found = subject.found
-    place = place_of(whole_disk(found.node, subject.roots))
-    between = f"a USB bridge ({place.bridge.driver})" if place.bridge else ""
-    if not between and place.raid.hidden != "no":
-        between = place.raid.told_by
-    return Drive(
-        fd=subject.fd,
-        target=subject.target,
-        serial=found.identity.serial,
-        own_serial=found.own_serial,
-        wwid=found.identity.wwid,
-        size_bytes=found.geometry.capacity_bytes,
-        is_partition=found.node.is_partition,
-        between=between,
-    )
-
-
-Refusal = tuple[str, str]
-"""Why not, and what ends it."""
-
-
-def _refuse_frozen(seen: Seen) -> Refusal | None:
-    return ("it is frozen", WAYS_OUT) if seen.identity.security.frozen else None
-
-
-def _refuse_enabled(seen: Seen) -> Refusal | None:
-    return ("it has a password already", FOREIGN) if seen.identity.security.enabled else None
-
-
-def _refuse_locked(seen: Seen) -> Refusal | None:
-    return ("it is locked by a password", FOREIGN) if seen.identity.security.locked else None
-
-
-def _refuse_used_up(seen: Seen) -> Refusal | None:
-    if not seen.identity.security.tries_used_up:
-        return None
-    return "its tries of a password are used up", "Take its power away and give it again."
-
-
-def _refuse_unsupported(seen: Seen) -> Refusal | None:
-    if seen.identity.security.supported:
-        return None
-    return "it has no ATA security", "Use another method of purging."
-
-
-def _refuse_no_registers(seen: Seen) -> Refusal | None:
-    if seen.has_registers:
-        return None
-    return "what it answers does not come through", "Connect it to a SATA port of this host."
-
-
-def _refuse_hidden(seen: Seen) -> Refusal | None:
-    if seen.hidden == 0:
-        return None
-    told = "it does not say whether sectors are hidden (HPA, AMAX)"
-    if seen.hidden is not None:
-        told = f"{seen.hidden} sectors of it are hidden (HPA, AMAX), and may not be erased"
-    return told, "End that first (hdparm -N), and look what these sectors hold."
-
-
-def _refuse_another(seen: Seen) -> Refusal | None:
-    said = serial.canonical(seen.identity.serial.encode())
-    if said == seen.drive.own_serial and said:
-        return None
-    return (
-        f"who answers says it is {said!r}, and the drive is {seen.drive.own_serial!r}",
-        "Look which drive this is: lsblk -o NAME,MODEL,SERIAL.",
-    )
-
-
-def _refuse_damaged(seen: Seen) -> Refusal | None:
-    if seen.identity.is_whole:
-        return None
-    return "what it says of itself is damaged (checksum)", "Look at its cable and at dmesg."
-
-
-CHECKS: Final[dict[str, Callable[[Seen], Refusal | None]]] = {
-    "damaged": _refuse_damaged,
-    "another": _refuse_another,
-    "unsupported": _refuse_unsupported,
-    "registers": _refuse_no_registers,
-    "locked": _refuse_locked,
-    "enabled": _refuse_enabled,
-    "used up": _refuse_used_up,
-    "frozen": _refuse_frozen,
-    "hidden": _refuse_hidden,
-}
-"""What the drive is asked before a password is set; the first that refuses is told."""
-
-
-def examine(drive: Drive, *, enhanced: bool) -> AtaIdentity:
-    """Return what the drive says of itself, if it may be erased.
-
-    Raises:
-        teijo.errors.UnsafeError: it may not; no password was set.
-        teijo.errors.DeviceError: it does not answer.
-    """
-    if drive.is_partition:
-        _refuse(drive, "it is a partition, and the erase takes the whole drive", "Name the drive.")
-    if drive.between:
-        _refuse(
-            drive,
-            f"between it and this host is {drive.between}",
-            "Connect it to a SATA port of this host.",
-        )
-    try:
-        seen = _look(drive)
-    except OSError as error:
-        raise DeviceError(
-            f"{drive.target} does not say who it is: {error}; nothing was sent to erase it",
-            remedy="Look at its cable and at dmesg.",
-        ) from error
-    for check in CHECKS.values():
-        refusal = check(seen)
-        if refusal is not None:
-            _refuse(drive, *refusal)
-    if enhanced and not seen.identity.security.enhanced_erase:
-        _refuse(drive, "it has no enhanced erase", "Use the normal one: ata-security-erase.")
-    return seen.identity
-
-
-def erase(drive: Drive, moved: Moved, *, enhanced: bool) -> str:
-    """Erase the whole drive; return what it says at the end.
+def erase(drive: Drive, moved: Moved, *, enhanced: bool) -> None:
+    """Erase the whole drive.
 
     Raises:
         teijo.errors.UnsafeError: it may not be erased; no password was set.
@@ -193,6 +58,9 @@ def erase(drive: Drive, moved: Moved, *, enhanced: bool) -> str:
         teijo.errors.DeviceError: it failed; the message says whether the password is still set.
     """
     identity = examine(drive, enhanced=enhanced)
+    timeout_ms = timeout_minutes(identity, enhanced=enhanced) * MS_PER_MINUTE
+    # The last call of its kind: whoever leaves does so here, before there is a password.
+    moved(0, 1, allow_ns=(timeout_ms + OTHERS_MS) * NS_PER_MS)
     change = note(
         OpenChange(
             kind="password",
@@ -213,10 +81,8 @@ def erase(drive: Drive, moved: Moved, *, enhanced: bool) -> str:
     security = _security(drive)
     if failure or not security.enabled or security.locked:
         _give_back(drive, change, security, f"SECURITY SET PASSWORD: {failure or 'no effect'}")
-    timeout_ms = timeout_minutes(identity, enhanced=enhanced) * MS_PER_MINUTE
     try:
         commands.prepare(drive.fd)
-        moved(0, 1, allow_ns=timeout_ms * NS_PER_MS)
         commands.erase(drive.fd, commands.PASSWORD, enhanced=enhanced, timeout_ms=timeout_ms)
     except OSError as error:
         what = f"SECURITY ERASE UNIT: {error}; its data may be erased in part"
@@ -225,7 +91,6 @@ def erase(drive: Drive, moved: Moved, *, enhanced: bool) -> str:
     if security.enabled or security.locked:
         _give_back(drive, change, security, "SECURITY ERASE UNIT returned, and the password stayed")
     close(change)
-    return "ATA security: not enabled, not locked after the erase"
 
 
 def finish(drive: Drive, change: OpenChange) -> str:
@@ -238,27 +103,28 @@ def finish(drive: Drive, change: OpenChange) -> str:
         teijo.errors.DeviceError: the password is still set; it is in the message.
     """
     if (change.kind, change.serial, change.wwid) != ("password", drive.serial, drive.wwid):
-        _refuse(drive, "the journal tells of another drive", "Name the drive that it tells of.")
+        _leave(drive, "the journal tells of another drive", "Name the drive that it tells of.")
     try:
         identity = identity_of(ata.identify(drive.fd))
     except OSError as error:
         raise _still_set(drive, change.secret, str(error)) from error
-    seen = Seen(drive=drive, identity=identity, has_registers=True, hidden=None)
-    refusal = _refuse_damaged(seen) or _refuse_another(seen)
+    if not change.secret.isascii() or len(change.secret) not in range(1, commands.LONGEST + 1):
+        _leave(drive, "the journal has no password that a drive takes", "Look at its file.")
+    refusal = refuse_damaged(identity) or refuse_another(identity.serial, drive.own_serial)
     if refusal is not None:
-        _refuse(drive, *refusal)
+        _leave(drive, *refusal)
     security = identity.security
     if not security.enabled and not security.locked:
         close(change)
         return "no password is set"
     if security.frozen:
-        raise _still_set(drive, change.secret, "it is frozen", WAYS_OUT)
+        raise _still_set(drive, change.secret, "it is frozen", WAYS_OUT_OF_FROZEN)
     if security.tries_used_up:
         off = "Take its power away and give it again."
         raise _still_set(drive, change.secret, "its tries of a password are used up", off)
     try:
         if security.locked:
-            commands.unlock(drive.fd, change.secret)
+            _unlock(drive, change.secret)
         commands.disable(drive.fd, change.secret)
     except OSError as error:
         raise _still_set(drive, change.secret, str(error)) from error
@@ -267,6 +133,28 @@ def finish(drive: Drive, change: OpenChange) -> str:
         raise _still_set(drive, change.secret, "it says so after the command that ends it")
     close(change)
     return "the password is off"
+
+
+def _unlock(drive: Drive, password: str) -> None:
+    """Try the password once.
+
+    Raises:
+        teijo.errors.DeviceError: the drive does not take it.
+        OSError: whether it took it is not known.
+    """
+    try:
+        commands.unlock(drive.fd, password)
+    except ata.AtaError as error:
+        raise DeviceError(
+            f"{drive.target} is locked, and does not take the password {password!r} of the "
+            f"journal: {error}; one try was made",
+            remedy="Another program may have set its own: take it off with that. After five tries "
+            "a drive takes none until it was without power.",
+        ) from error
+
+
+def _leave(drive: Drive, why: str, remedy: str) -> None:
+    raise UnsafeError(f"{drive.target} was left as it is: {why}", remedy=remedy)
 
 
 def timeout_minutes(identity: AtaIdentity, *, enhanced: bool) -> int:
@@ -280,20 +168,6 @@ def timeout_minutes(identity: AtaIdentity, *, enhanced: bool) -> int:
 
 def _minutes(told: EraseTime | None) -> int:
     return told.minutes if told else 0
-
-
-def _look(drive: Drive) -> Seen:
-    raw = ata.identify(drive.fd)
-    try:
-        ata.power_mode(drive.fd)
-        has_registers = True
-    except OSError:
-        has_registers = False
-    try:
-        hidden: int | None = commands.hidden_sectors(drive.fd, raw)
-    except OSError:
-        hidden = None
-    return Seen(drive=drive, identity=identity_of(raw), has_registers=has_registers, hidden=hidden)
 
 
 def _security(drive: Drive) -> AtaSecurity:
@@ -330,7 +204,7 @@ def _give_back(drive: Drive, change: OpenChange, security: AtaSecurity, what: st
 
 def _still_set(drive: Drive, password: str, why: str, first: str = "") -> DeviceError:
     finish_it = (
-        f"teijo purge {drive.target} --finish takes it off; by hand: hdparm --user-master u "
+        f"{how_to_finish(drive.target)} takes it off; by hand: hdparm --user-master u "
         f"--security-unlock {password} and then --security-disable {password}."
     )
     return DeviceError(
@@ -339,5 +213,95 @@ def _still_set(drive: Drive, password: str, why: str, first: str = "") -> Device
     )
 
 
-def _refuse(drive: Drive, why: str, remedy: str) -> None:
-    raise UnsafeError(f"{drive.target} was not erased, no password was set: {why}", remedy=remedy)
+@dataclass(frozen=True, kw_only=True)
+class AtaSecurityErase:
+    """The erase as a method of purging: normal, or enhanced (reallocated sectors too)."""
+
+    name: str
+    words: str
+    enhanced: bool
+
+    def offer(self, subject: Subject) -> Offer | None:
+        """Return what it would do; None where it is no ATA drive, or has no such erase."""
+        disk = whole_disk(subject.found.node, subject.roots)
+        if not disk.name.startswith("sd") or not passes_ata(subject.fd):
+            return None
+        drive = drive_of(subject)
+        refusal, seconds = refuse_from_afar(drive), None
+        if refusal is None:
+            try:
+                seen = look(drive)
+            except OSError as error:
+                refusal = f"it does not say who it is: {error}", "Look at its cable and at dmesg."
+            else:
+                if not self._is_of(seen.identity):
+                    return None
+                refusal, seconds = judged(seen), self._seconds(seen.identity.security)
+        why, remedy = refusal or ("", "")
+        return Offer(
+            method=self.name,
+            title=self.words,
+            victims=(drive.own_serial or drive.serial,) if drive.is_partition
+            else (subject.found.token,),
+            seconds=seconds,
+            leaves_password=True,
+            refusal=why,
+            remedy=remedy,
+        )  # fmt: skip
+
+    def carry_out(self, subject: Subject, moved: Moved) -> str:
+        """Erase the drive.
+
+        Raises:
+            NotOffered: it has no such erase.
+            teijo.errors.UnsafeError: it may not be erased by now; no password was set.
+            teijo.errors.HostError: the journal cannot be written; no password was set.
+            teijo.errors.DeviceError: it failed; the message says whether the password is set.
+            teijo.errors.IdentityError: another device took its place; nothing was sent to it.
+        """
+        if self.offer(subject) is None:
+            raise NotOffered
+        # Right before the command: another drive in its place must not have it.
+        check_present(subject)
+        erase(drive_of(subject), moved, enhanced=self.enhanced)
+        return self.words
+
+    def is_left(self, seen: Portrait) -> bool:
+        """Return whether a password is set, whoever did."""
+        identity = seen.ata.identity if seen.ata else None
+        return identity is not None and (identity.security.enabled or identity.security.locked)
+
+    def finish(self, subject: Subject, change: OpenChange | None) -> str:
+        """Take Teijo's own password off; one that no journal tells of is not touched.
+
+        Raises:
+            teijo.errors.UnsafeError: it is another drive than the journal tells of.
+            teijo.errors.DeviceError: a password is still set; the message has Teijo's own.
+        """
+        if change is not None:
+            return finish(drive_of(subject), change)
+        raise DeviceError(
+            f"{subject.target} has a password that Teijo's journal here does not have; none was "
+            "tried",
+            remedy="Take it off with the tool that set it. Teijo on another machine, or of another "
+            f"user, sets {commands.PASSWORD!r}: hdparm --user-master u --security-unlock "
+            f"{commands.PASSWORD}, then --security-disable {commands.PASSWORD}.",
+        )
+
+    def _is_of(self, identity: AtaIdentity) -> bool:
+        """Return whether a drive has it; one whose words are damaged is told of, not left out."""
+        security = identity.security
+        has = security.supported and (security.enhanced_erase or not self.enhanced)
+        return has or not identity.is_whole
+
+    def _seconds(self, security: AtaSecurity) -> int | None:
+        told = security.enhanced if self.enhanced else security.erase
+        return None if told is None or told.longer else told.minutes * SECONDS_PER_MINUTE
+
+
+NORMAL: Final = AtaSecurityErase(
+    name="ata-security-erase", words="ATA Security Erase, normal", enhanced=False
+)
+ENHANCED: Final = AtaSecurityErase(
+    name="ata-security-erase-enhanced", words="ATA Security Erase, enhanced", enhanced=True
+)

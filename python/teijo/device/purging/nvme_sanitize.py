@@ -4,45 +4,40 @@ It cannot be aborted. So everything that could keep it from its end is asked fir
 while one runs, and what the log of the drive (81h) says at the end is the only word that counts.
 """
 
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-from teijo.device import kernel, serial
-from teijo.device.cache_hold import journal_serial
 from teijo.device.checks import Subject
 from teijo.device.commands import nvme
-from teijo.device.commands.seam import NvmeError
+from teijo.device.commands.seam import CommandError, NvmeError
 from teijo.device.drive.asked import whole
 from teijo.device.drive.nvme_drive import sanitize_status
 from teijo.device.drive.nvme_identity import (
-    PROGRESS_WHOLE,
     NvmeController,
     SanitizeStatus,
     controller_of,
 )
-from teijo.device.kernel import read_text
-from teijo.device.open_changes import OpenChange, close, note
-from teijo.device.presence import check_present
-from teijo.device.purging.offer import NotOffered, Offer, is_whole
-from teijo.device.retry import rest
-from teijo.device.stack import disks
+from teijo.device.drive.portrait import Portrait
+from teijo.device.open_changes import OpenChange, close
+from teijo.device.purging import waiting
+from teijo.device.purging.namespaces import Namespaces, namespaces_of
+from teijo.device.purging.offer import Offer, Refusal, first_refusal, is_whole, offered
 from teijo.device.watched import Moved
-from teijo.errors import DeviceError, StuckDevice, UnsafeError
-from teijo.outside.text import shell_path, visible
-from teijo.units import NS_PER_S, format_duration
+from teijo.errors import DeviceError
+from teijo.outside.text import shell_path
 
-POLL_S: Final = 1
-STALL_S: Final = 600
-"""The least time without progress after which it counts as stuck."""
 NEVER_ENDING: Final = ("SSDPEKNW",)
 """Models (Intel 660p) whose sanitize stood still for days, and nothing ended it
 (nvme-cli issues 752, 1784, 3027)."""
 READ_ONLY: Final = 0b1000
 """Bit 3 of the critical warning."""
-COMPLETED: Final = frozenset({1, 4})
+FORCED: Final = 4
+COMPLETED: Final = frozenset({1, FORCED})
 """States of log 81h: completed, and completed with a deallocation that nobody asked for."""
+_ACTION: Final = 0b111
+"""What of dword 10 is the action."""
 FIRMWARE_WAITS: Final = 0x10B
 _STATUS: Final = 0x7FF
 """Code type and code, without the bits that say whether to try again."""
@@ -50,56 +45,46 @@ _STATUS: Final = 0x7FF
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What the drive said before. `log` is None where it cannot be read.
+    """What the drive said before. `log` is None where it cannot be read."""
 
-    `allocated` are all namespaces, `attached` those of this controller, `nodes` those that are
-    block devices here, by their numbers.
-    """
-
-    subject: Subject
+    target: str
     controller: NvmeController
-    own: int
-    allocated: tuple[int, ...]
-    attached: tuple[int, ...]
-    nodes: dict[int, str]
+    namespaces: Namespaces
     log: SanitizeStatus | None
     warning: int
     reads: bool
 
 
-def _refuse_never_ending(asked: Asked) -> str:
+def _refuse_never_ending(asked: Asked) -> Refusal | None:
     model = asked.controller.model
     if not any(name in model for name in NEVER_ENDING):
-        return ""
-    return "drives of this model have stood still in a sanitize for days, and nothing ends it"
+        return None
+    return "drives of this model have stood still in a sanitize for days, and nothing ends it", ""
 
 
-def _refuse_no_log(asked: Asked) -> str:
-    return "" if asked.log else "its log of sanitizing (81h) cannot be read"
+def _refuse_no_log(asked: Asked) -> Refusal | None:
+    return None if asked.log else ("its log of sanitizing (81h) cannot be read", "")
 
 
-def _refuse_running(asked: Asked) -> str:
-    return "a sanitize runs already" if asked.log and asked.log.runs else ""
+def _refuse_running(asked: Asked) -> Refusal | None:
+    return waiting.RUNS_ALREADY if asked.log and asked.log.runs else None
 
 
-def _refuse_failed(asked: Asked) -> str:
+def _refuse_failed(asked: Asked) -> Refusal | None:
     if asked.reads or not (asked.log and asked.log.failed):
-        return ""
-    return "its last sanitize failed, and it answers no reads until that is left (--finish)"
+        return None
+    return waiting.failed_before(asked.target)
 
 
-def _refuse_read_only(asked: Asked) -> str:
-    return "it says that it is read-only" if asked.warning & READ_ONLY else ""
+def _refuse_read_only(asked: Asked) -> Refusal | None:
+    return ("it says that it is read-only", "") if asked.warning & READ_ONLY else None
 
 
-def _refuse_unseen(asked: Asked) -> str:
-    unseen = [str(one) for one in asked.attached if one not in asked.nodes and one != asked.own]
-    if not unseen:
-        return ""
-    return f"whether its namespace {', '.join(unseen)} is in use cannot be seen here"
+def _refuse_unseen(asked: Asked) -> Refusal | None:
+    return (asked.namespaces.refusal, "") if asked.namespaces.refusal else None
 
 
-CHECKS: Final[dict[str, Callable[[Asked], str]]] = {
+CHECKS: Final[dict[str, Callable[[Asked], Refusal | None]]] = {
     "never ending": _refuse_never_ending,
     "log": _refuse_no_log,
     "running": _refuse_running,
@@ -134,16 +119,17 @@ class NvmeSanitize:
             return None
         if not getattr(asked.controller.sanitize, self.ability):
             return None
-        others = {one: name for one, name in asked.nodes.items() if one != asked.own}
+        why, remedy = first_refusal(CHECKS, asked) or ("", "")
         return Offer(
             method=self.name,
             title=self.words,
-            victims=tuple(_token(subject, asked, one) for one in asked.allocated),
-            others=tuple(others[one] for one in sorted(others)),
+            victims=asked.namespaces.victims,
+            others=asked.namespaces.others,
             seconds=getattr(asked.log, self.estimate) if asked.log else None,
             survives_power_cut=True,
             valid_for_pts=self.action != nvme.CRYPTO_ERASE,
-            refusal=next((why for check in CHECKS.values() if (why := check(asked))), ""),
+            refusal=why,
+            remedy=remedy,
         )
 
     def carry_out(self, subject: Subject, moved: Moved) -> str:
@@ -154,38 +140,20 @@ class NvmeSanitize:
             teijo.errors.HostError: the journal cannot be written; nothing was sent.
             teijo.errors.DeviceError: it was refused, failed, or stands still.
         """
-        offer = self.offer(subject)
-        if offer is None or offer.refusal:
-            raise NotOffered
-        # Right before the command: another drive in its place must not have it.
-        check_present(subject)
-        change = note(_change(subject, self.name))
-        try:
-            nvme.sanitize(subject.fd, self.action)
-        except NvmeError as error:
-            close(change)
-            why = "a firmware waits for a reset" if _is_firmware(error) else str(error)
-            raise DeviceError(
-                f"{subject.target}: the drive refused to sanitize: {why}; nothing was erased",
-                remedy="End what it says, or take another method.",
-            ) from error
-        except OSError as error:
-            # It may have heard the command: what it says in its log is asked, and not the kernel.
-            raise _unknown(subject, error) from error
-        ended = _wait(subject, moved, offer.seconds)
-        if ended.failed:
-            raise DeviceError(
-                f"{subject.target}: the sanitize failed, and the drive is not purged",
-                remedy=f"Have it answer again: teijo purge {shell_path(subject.target)} --finish",
-            )
-        if ended.code not in COMPLETED:
-            raise DeviceError(
-                f"{subject.target}: after the sanitize the drive says {ended.state!r}; that is no "
-                "end",
-                remedy="The drive does not purge this way; use its maker's tool.",
-            )
-        close(change)
-        return self.words
+        offer = offered(self, subject)
+        ended = waiting.carry_out(
+            subject,
+            waiting.SANITIZE,
+            self.name,
+            send=lambda: nvme.sanitize(subject.fd, self.action),
+            state=lambda: sanitize_status(subject.fd),
+            moved=moved,
+            no_end=partial(_no_end, subject),
+            estimate_s=offer.seconds,
+            reason=_reason,
+        )
+        # A success all the same: it deallocated although it had not been to.
+        return f"{self.words} ({ended.state})" if ended.code == FORCED else self.words
 
     def certificate(self, subject: Subject) -> str:
         """Return what the log says of Global Data Erased (SSTAT bit 8)."""
@@ -197,6 +165,34 @@ class NvmeSanitize:
             return ""
         return "the drive certifies that nothing was written since (Global Data Erased)"
 
+    def completed(self, subject: Subject) -> str:
+        """Return "" where log 81h has this action as completed, and nothing written since."""
+        try:
+            log = sanitize_status(subject.fd)
+        except OSError:
+            return "the drive does not tell of its last sanitize"
+        if log.code not in COMPLETED or log.command & _ACTION != self.action:
+            return "the drive does not say that this was its last sanitize, and that it completed"
+        if not log.never_written_since:
+            return "the drive does not say that nothing was written since (Global Data Erased)"
+        return ""
+
+    def is_left(self, seen: Portrait) -> bool:
+        """Return whether the drive's last sanitize failed."""
+        log = seen.nvme.sanitize if seen.nvme else None
+        return log is not None and log.failed
+
+    def finish(self, subject: Subject, change: OpenChange | None) -> str:
+        """Leave a failed sanitize, so that the drive answers again.
+
+        Raises:
+            teijo.errors.DeviceError: one runs, which nothing ends; or the drive keeps its failure.
+        """
+        told = finish(subject)
+        if change is not None:
+            close(change)
+        return told
+
 
 def finish(subject: Subject) -> str:
     """End what a sanitize left: a failure is left, so that the drive answers again.
@@ -207,27 +203,24 @@ def finish(subject: Subject) -> str:
     try:
         log = sanitize_status(subject.fd)
     except OSError as error:
-        raise _unknown(subject, error) from error
+        raise waiting.not_told(subject, waiting.SANITIZE, error) from error
     if log.runs:
-        raise DeviceError(
-            f"{subject.target}: a sanitize runs ({log.percent or 0:.1f} %), and cannot be ended",
-            remedy=_look_at_it(subject),
-        )
+        raise waiting.still_runs(subject, waiting.SANITIZE, log)
     if not log.failed:
         return f"its last sanitize: {log.state}"
-    try:
-        nvme.sanitize(subject.fd, nvme.EXIT_FAILURE)
-    except OSError as error:
-        raise DeviceError(
-            f"{subject.target}: its failed sanitize cannot be left: {error}",
-            remedy="Only a sanitize in restricted mode ends it: nvme sanitize, without --ause.",
-        ) from error
-    if not _reads(subject):
-        raise DeviceError(
-            f"{subject.target} left its failed sanitize, and still answers no reads",
-            remedy="Look at the kernel log (dmesg).",
-        )
-    return "it left its failed sanitize and answers again; it is not purged"
+    by = f"nvme sanitize --sanact=2 {shell_path(subject.target)} (restricted, without --ause)"
+    return waiting.leave_failed(subject, partial(nvme.sanitize, subject.fd, nvme.EXIT_FAILURE), by)
+
+
+def _no_end(subject: Subject, ended: SanitizeStatus) -> DeviceError | None:
+    if ended.failed:
+        return waiting.failed(subject, waiting.SANITIZE)
+    if ended.code in COMPLETED:
+        return None
+    return DeviceError(
+        f"{subject.target}: after the sanitize the drive says {ended.state!r}; that is no end",
+        remedy="The drive does not purge this way; use its maker's tool.",
+    )
 
 
 def _ask(subject: Subject) -> Asked:
@@ -240,14 +233,8 @@ def _ask(subject: Subject) -> Asked:
     fd = subject.fd
     raw = whole(nvme.identify(fd, structure=1, number=0), 4096)
     found = nvme.namespace(fd)
-    if found.controller_serial != subject.found.own_serial:
-        raise UnsafeError(
-            f"The controller says it is {found.controller_serial!r}, the drive "
-            f"{subject.found.own_serial!r}; it was not sanitized",
-            remedy="Look which drive this is: nvme list -v.",
-        )
+    namespaces = namespaces_of(subject, found)
     controller = controller_of(raw)
-    listed = struct.unpack("<1024I", nvme.identify(fd, structure=nvme.ACTIVE_LIST, number=0))
     log = None
     if controller.sanitize.any:
         try:
@@ -255,101 +242,19 @@ def _ask(subject: Subject) -> Asked:
         except OSError:
             log = None
     return Asked(
-        subject=subject,
+        target=subject.target,
         controller=controller,
-        own=found.number,
-        allocated=found.all_namespaces,
-        attached=tuple(one for one in listed if one),
-        nodes=_nodes(subject),
+        namespaces=namespaces,
         log=log,
         warning=nvme.critical_warning(fd),
-        reads=log is None or not log.failed or _reads(subject),
+        reads=log is None or not log.failed or waiting.answers_reads(subject),
     )
 
 
-def _nodes(subject: Subject) -> dict[int, str]:
-    """Return the kernel's names of the drive's namespaces, by their numbers."""
-    own, found = subject.found.own_serial, {}
-    for disk in disks(subject.roots):
-        number = read_text(disk.folder / "nsid")
-        if own and number.isdecimal() and serial.of_disk(disk.folder) == own:
-            found[int(number)] = disk.name
-    return found
-
-
-def _token(subject: Subject, asked: Asked, number: int) -> str:
-    if number == asked.own:
-        return subject.found.token
-    return f"{subject.found.own_serial}-ns{number}"
-
-
-def _reads(subject: Subject) -> bool:
-    try:
-        kernel.read_blocks(subject.fd, 0, subject.found.geometry.logical_block_bytes)
-    except OSError:
-        return False
-    return True
-
-
-def _is_firmware(error: NvmeError) -> bool:
-    return error.status & _STATUS == FIRMWARE_WAITS
-
-
-def _change(subject: Subject, method: str) -> OpenChange:
-    return OpenChange(
-        kind="purge",
-        serial=journal_serial(subject.found),
-        wwid=subject.found.identity.wwid,
-        target=subject.target,
-        method=method,
-    )
-
-
-def _wait(subject: Subject, moved: Moved, estimate_s: int | None) -> SanitizeStatus:
-    """Return the log of a sanitize that is over. Only pauses count as waiting: a suspend does not.
-
-    Raises:
-        teijo.errors.DeviceError: the log cannot be read.
-        teijo.errors.StuckDevice: its progress stands still.
-    """
-    bound_s = max(STALL_S, 2 * (estimate_s or 0))
-    reached, still_s = -1, 0
-    while True:
-        try:
-            log = sanitize_status(subject.fd)
-        except OSError as error:
-            raise _unknown(subject, error) from error
-        if not log.runs:
-            return log
-        if log.progress != reached:
-            reached, still_s = log.progress or 0, 0
-        elif still_s >= bound_s:
-            raise StuckDevice(
-                f"{subject.target}: the sanitize has stood at {log.percent or 0:.1f} % for "
-                f"{format_duration(still_s * NS_PER_S)}; it was left to itself",
-                remedy=_look_at_it(subject),
-            )
-        moved(reached, PROGRESS_WHOLE)
-        rest(POLL_S * NS_PER_S, _nothing)
-        still_s += POLL_S
-
-
-def _nothing() -> None:
-    """Be called in a rest that nothing ends early."""
-
-
-def _unknown(subject: Subject, error: OSError) -> DeviceError:
-    return DeviceError(
-        f"{subject.target} does not say whether a sanitize runs: {visible(str(error))}",
-        remedy=_look_at_it(subject),
-    )
-
-
-def _look_at_it(subject: Subject) -> str:
-    return (
-        "A sanitize goes on by itself, also after a power cut; look at it: "
-        f"teijo purge {shell_path(subject.target)} --status"
-    )
+def _reason(error: CommandError) -> str:
+    if isinstance(error, NvmeError) and error.status & _STATUS == FIRMWARE_WAITS:
+        return "a firmware waits for a reset"
+    return str(error)
 
 
 BLOCK: Final = NvmeSanitize(

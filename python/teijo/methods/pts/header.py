@@ -14,6 +14,7 @@ from teijo.conformance.versions import Version
 from teijo.document.model import Header, HeaderGroup
 from teijo.document.phrase import Verbatim, say
 from teijo.methods import pages
+from teijo.methods.platform_page import header_rows
 from teijo.methods.pts.found import PtsFound
 from teijo.methods.pts.settings import PtsSettings
 from teijo.terms.record import Record
@@ -131,6 +132,7 @@ def _groups_1_0(found: PtsFound[Any], loop: Loop) -> tuple[HeaderGroup, ...]:
         ("NAND type", noted_or_read(record, RunNote.NAND, "NAND type")),
         ("Device I/F", identity.interface or pages.NOT_KNOWN),
         ("Test platform", record.environment.get("system", pages.NOT_KNOWN)),
+        *header_rows(record),
     )
     preparation = (
         ("Purge", pages.purge_method(record)),
@@ -167,6 +169,7 @@ def _groups_2_0(found: PtsFound[Any], version: Version, loop: Loop) -> tuple[Hea
         ("Test SW", f"Teijo {record.run.version}, {record.run.engine}"),
         ("HBA", noted_or_read(record, RunNote.HBA, "HBA")),
         ("PCIe", noted_or_read(record, RunNote.PCIE, "PCIe", "link")),
+        *header_rows(record),
     )
     device = (
         ("Mfgr", noted_or_read(record, RunNote.VENDOR, "vendor")),

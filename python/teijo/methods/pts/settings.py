@@ -240,5 +240,8 @@ def _is_allowed(
         # What the cache was is judged by what the drive says of it.
         case "cache":
             return True
+        # No version says anything of watching the drive meanwhile.
+        case "watch_ns" | "stop":
+            return True
         case _:
             return False

@@ -8,7 +8,7 @@ from teijo import units
 from teijo.analysis import measures
 from teijo.analysis.mean import Mean, first_apart, mean_of, trend_of
 from teijo.analysis.quantities import IOPS, LATENCY, Quantity, of_rounds
-from teijo.document.phrase import Verbatim
+from teijo.document.phrase import Verbatim, say
 from teijo.methods.found import Found
 from teijo.methods.quick.settings import (
     PHASE,
@@ -126,7 +126,7 @@ class QuickFound(Found[QuickSettings]):
         """How far the mean of each test may be off."""
         return tuple(
             Scalar(
-                name=f"{each.name}, ± of the {what}",
+                name=say("{test}, ± of the {what}", test=each.name, what=what),
                 value=None if mean is None else mean.half_percent,
                 unit="%",
             )

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from teijo.analysis import measures, percentile
+from teijo.document.phrase import Verbatim, say
 from teijo.methods.found import Found
 from teijo.methods.workload.read_back import PHASE
 from teijo.methods.workload.settings import WorkloadSettings
@@ -143,17 +144,21 @@ def _open_loop_scalars(answer: StepResult) -> tuple[Scalar, ...]:
     return scalars
 
 
-def _latency_scalars(name: str, latency: Histogram) -> tuple[Scalar, ...]:
+def _latency_scalars(what: str, latency: Histogram) -> tuple[Scalar, ...]:
     percentiles = [
         Scalar(
-            name=f"{name} {percentile.percentile_name(percent)}",
+            name=say(
+                "{what} {percentile}",
+                what=what,
+                percentile=Verbatim(percentile.percentile_name(percent)),
+            ),
             value=None if value is None else float(value),
             unit="ns",
         )
         for percent, value in percentile.percentiles_ns(latency)
     ]
     return (
-        Scalar(name=f"{name} mean", value=latency.mean_ns, unit="ns"),
+        Scalar(name=say("{what} mean", what=what), value=latency.mean_ns, unit="ns"),
         *percentiles,
-        Scalar(name=f"{name} max", value=float(latency.max_ns), unit="ns"),
+        Scalar(name=say("{what} max", what=what), value=float(latency.max_ns), unit="ns"),
     )

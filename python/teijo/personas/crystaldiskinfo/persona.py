@@ -1,25 +1,25 @@
 """Acting as CrystalDiskInfo: each drive that is named is looked at, and its text is said."""
 
 import os
-import platform
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any, Final
 
-from teijo.device.health import asked_counters, read_counters
 from teijo.device.preflight import claim
 from teijo.device.survey import survey
 from teijo.device.target import BlockTarget
+from teijo.device.watched import closed_after
 from teijo.errors import UsageError
 from teijo.methods.found import Found
 from teijo.outside.text import visible
-from teijo.personas.crystaldiskinfo.text import Disk, text_of
+from teijo.personas.crystaldiskinfo.disk import Disk
+from teijo.personas.crystaldiskinfo.reading import disk_of, system_of_host
+from teijo.personas.crystaldiskinfo.text import text_of
 from teijo.personas.paths import refuse_windows
 from teijo.personas.persona import Call, Order, Said
 from teijo.terms.result import Answer
 from teijo.terms.step import Step
 
 USAGE: Final = "Usage: crystaldiskinfo DRIVE…\n\n  DRIVE  /dev/disk/by-id/NAME, or sim:NAME\n"
-VERSION: Final = "8.12.7"
 
 
 class CrystalDiskInfoPersona:
@@ -35,20 +35,19 @@ class CrystalDiskInfoPersona:
         Raises:
             teijo.errors.UsageError: no drive is named, or one of Windows.
             teijo.errors.TargetError: one is no drive, or cannot be looked at.
+            teijo.errors.StuckDevice: one does not answer.
         """
         del name
         if any(word in ("-h", "--help") for word in call.words):
             return Said(stdout=USAGE)
         if not call.words:
             raise UsageError("No drive is named", remedy=self.naming)
-        release = platform.release()
-        system = f"{platform.system()} [{'.'.join(release.split('.')[:2])} Build {release}]"
-        disks = [self._disk(word) for word in call.words]
-        text = text_of(disks, version=VERSION, system=visible(system), date=call.now)
+        disks = [self._disk(word, number) for number, word in enumerate(call.words)]
+        text = text_of(disks, system=system_of_host(), date=call.now)
         file = (f"CrystalDiskInfo_{call.now:%Y%m%d%H%M%S}.txt", text.encode())
-        return Said(stdout=text, files=(file,))
+        return Said(stdout=text, files=(file,), unread=_unread(call.words, disks))
 
-    def _disk(self, word: str) -> Disk:
+    def _disk(self, word: str, number: int) -> Disk:
         """Return what is known of a drive."""
         refuse_windows(word)
         if not word.startswith("sim:") and not os.path.lexists(word.partition("?")[0]):
@@ -56,23 +55,23 @@ class CrystalDiskInfoPersona:
         seen = survey(word)
         try:
             if seen.simulated is not None:
-                size = seen.geometry.nominal_capacity_bytes
-                return Disk(identity=seen.simulated.identity, capacity_bytes=size)
+                identity = seen.simulated.identity
+                return Disk(
+                    kind="other",
+                    model=identity.model or identity.target,
+                    firmware=identity.firmware,
+                    serial=identity.serial,
+                    size_bytes=seen.geometry.nominal_capacity_bytes,
+                    address=f"{number}/X/X",
+                )
             if not isinstance(seen.target, BlockTarget):
                 raise UsageError(
                     f"{visible(word)} is no drive",
                     remedy=self.naming,
                 )
             subject = claim(seen.target.path, write=False)
-            try:
-                counters = _counters(subject.fd)
-            finally:
-                os.close(subject.fd)
-            return Disk(
-                identity=subject.found.identity,
-                capacity_bytes=subject.found.geometry.capacity_bytes,
-                counters=counters,
-            )
+            with closed_after(subject.fd):
+                return disk_of(subject, number)
         finally:
             seen.close()
 
@@ -87,9 +86,7 @@ class CrystalDiskInfoPersona:
         return Said()
 
 
-def _counters(fd: int) -> Mapping[str, int]:
-    """Return what the drive itself tells; what another program tells of it where it tells none."""
-    try:
-        return read_counters(fd).counts
-    except OSError:
-        return asked_counters(fd).counts
+def _unread(words: Sequence[str], disks: Sequence[Disk]) -> tuple[tuple[str, str], ...]:
+    """Return each drive as it was named, with each question that it did not answer."""
+    pairs = zip(words, disks, strict=True)
+    return tuple((word, one) for word, disk in pairs for one in disk.blind)

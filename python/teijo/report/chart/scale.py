@@ -56,7 +56,20 @@ def whole_ticks(values: Sequence[float]) -> list[float] | None:
     """Return the distinct values as ticks where they are few and whole (rounds), else None."""
     distinct = sorted(set(values))
     few = 0 < len(distinct) <= TICKS_AT_DATA_LIMIT
-    return distinct if few and all(value == int(value) for value in distinct) else None
+    return distinct if few and _all_whole(distinct) else None
+
+
+def count_ticks(
+    values: Sequence[float], domain: Sequence[float], *, about: int
+) -> list[float] | None:
+    """Return the whole numbers of a short domain where all values are whole, else None.
+
+    Nothing is counted half a time.
+    """
+    low, high = math.ceil(domain[0]), math.floor(domain[1])
+    if high - low > about or not _all_whole(values):
+        return None
+    return [float(place) for place in range(low, high + 1)]
 
 
 def time_ticks(domain: Sequence[float], unit: str, *, about: int = 12) -> list[float] | None:
@@ -84,6 +97,10 @@ def tick_labels(ticks: list[float] | None, values: Sequence[float], *, about: in
     """
     chosen = {"tickCount": about} if ticks is None else {"values": ticks}
     return {"format": number_format(values)} | chosen
+
+
+def _all_whole(values: Iterable[float]) -> bool:
+    return all(value == int(value) for value in values)
 
 
 def _step_down(value: float) -> float:

@@ -113,7 +113,7 @@ def _y_encoding(chart: XYChart) -> Json:
         shown |= scale.tick_labels(scale.log_ticks(domain), values, about=8)
     else:
         domain = scale.linear_domain(values, from_zero=axis.from_zero)
-        shown |= scale.tick_labels(None, domain, about=8)
+        shown |= scale.tick_labels(scale.count_ticks(values, domain, about=8), domain, about=8)
     return {
         "field": "y",
         "type": "quantitative",

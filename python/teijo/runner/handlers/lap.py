@@ -42,7 +42,7 @@ def run_load(stage: Stage, seq: int, step: Measure | Precondition, seed: int) ->
         lap.result.witness,
         look_gap_ns_max=watcher.gap_ns_max,
         slept_ns=max(0, slept_ns),
-        ceiling_iops=ceiling_of(step, stage.ceilings),
+        ceiling_iops=ceiling_of(step, stage.ceilings, stage.platform),
     )
     failure = {"failure": lap.failure} if lap.failure else {}
     result = replace(

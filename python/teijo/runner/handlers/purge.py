@@ -1,17 +1,20 @@
 """Purge: back to "never written" where the device can; where it cannot, the run says so."""
 
+from teijo.device.watched import Progress
 from teijo.document.phrase import say
+from teijo.runner.events import Purging
 from teijo.runner.stage import Outcome, Stage
 from teijo.terms.purge import NONE, WORDS, PurgeResult
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult
+from teijo.terms.step import Purge
 
 NOT_PURGED = "none"
 """What `detail["method"]` says of a purge that did not take place."""
 
 
-def purge(stage: Stage, method: str) -> Outcome:
-    """Purge the device by this method, or leave it as it is where that is NONE.
+def purge(stage: Stage, seq: int, step: Purge) -> Outcome:
+    """Purge the device by the step's method, or leave it as it is where that is NONE.
 
     A first signal waits: a half-purged drive may be locked.
 
@@ -21,8 +24,12 @@ def purge(stage: Stage, method: str) -> Outcome:
         StuckDevice: it does not come back.
         StoppedAtOnce: a second signal came, and it does not come back.
     """
-    started_ns = stage.now_ns()
-    done = None if method == NONE else stage.device.purge(method, stage.io_timeout_ns)
+    method, started_ns = step.method, stage.now_ns()
+    done = (
+        None
+        if method == NONE
+        else stage.device.purge(method, stage.io_timeout_ns, progress=_told(stage, seq, step))
+    )
     ended_ns = stage.now_ns()
     kind = RemarkKind.NOT_PURGED if done is None else RemarkKind.PURGE_CLAIMED
     remarks = tuple(one for one in stage.device.remarks() if one.kind is kind)
@@ -44,6 +51,20 @@ def purge(stage: Stage, method: str) -> Outcome:
             remarks=(*remarks, *_doubts(done)),
         )
     )
+
+
+def _told(stage: Stage, seq: int, step: Purge) -> Progress:
+    """Return what hears how far the drive is, and tells it where it is another percent."""
+    last = -1
+
+    def progress(done: int, total: int) -> None:
+        nonlocal last
+        percent = 100 * done // total if total else last
+        if percent != last:
+            last = percent
+            stage.observer(Purging(seq=seq, step=step, share=min(done / total, 1.0)))
+
+    return progress
 
 
 def _doubts(done: PurgeResult | None) -> tuple[Remark, ...]:

@@ -154,7 +154,7 @@ class SqlBenchFound(Found[SqlBenchSettings]):
     def scalars(self) -> Sequence[Scalar]:
         """The time of each test."""
         return tuple(
-            Scalar(name=test, value=math.fsum(each.seconds for each in timed), unit="s")
+            Scalar(name=Verbatim(test), value=math.fsum(each.seconds for each in timed), unit="s")
             for test, timed in self.by_test.items()
         )
 

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from teijo import units
+from teijo.document.phrase import Verbatim
 from teijo.methods.classic.sqlio.settings import SqlioSettings, load_of
 from teijo.methods.classic.timed import TimedFound, TimedLoad
 from teijo.terms.finding import Scalar
@@ -88,10 +89,10 @@ class SqlioFound(TimedFound[SqlioSettings]):
             return ()
         own = self.printed
         return (
-            Scalar(name="IOs/sec", value=own.ios_per_s, unit="IOPS"),
-            Scalar(name="MBs/sec", value=own.mbs_per_s, unit="MiB/s"),
-            Scalar(name="Min_Latency", value=float(own.min_ms), unit="ms"),
-            Scalar(name="Avg_Latency", value=float(own.avg_ms), unit="ms"),
-            Scalar(name="Max_Latency", value=float(own.max_ms), unit="ms"),
+            Scalar(name=Verbatim("IOs/sec"), value=own.ios_per_s, unit="IOPS"),
+            Scalar(name=Verbatim("MBs/sec"), value=own.mbs_per_s, unit="MiB/s"),
+            Scalar(name=Verbatim("Min_Latency"), value=float(own.min_ms), unit="ms"),
+            Scalar(name=Verbatim("Avg_Latency"), value=float(own.avg_ms), unit="ms"),
+            Scalar(name=Verbatim("Max_Latency"), value=float(own.max_ms), unit="ms"),
             *super().scalars,
         )

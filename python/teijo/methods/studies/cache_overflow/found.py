@@ -6,6 +6,7 @@ from functools import cached_property
 from teijo import units
 from teijo.analysis.overflow import fluid_bytes
 from teijo.analysis.overflow_proof import CameBack, Verdict, came_back, verdict_of
+from teijo.document.phrase import say
 from teijo.methods.found import Found
 from teijo.methods.studies.cache_overflow.bursts import (
     BURST,
@@ -85,7 +86,9 @@ class OverflowFound(Found[OverflowSettings]):
     def scalars(self) -> Sequence[Scalar]:
         """Each burst's fall, and what each rest brought back; of a saturated drive no cache."""
         return tuple(
-            Scalar(name=f"burst {burst.number}: {name}", value=value, unit=unit)
+            Scalar(
+                name=say("burst {n}: {figure}", n=burst.number, figure=name), value=value, unit=unit
+            )
             for burst in self.bursts
             for name, value, unit in self._rows(burst)
             if not (self.is_saturated and "cache" in name)

@@ -353,7 +353,11 @@ class ConfigurationFound(Found[ConfigurationSettings]):
     def scalars(self) -> Sequence[Scalar]:
         """Each workload's shares of the variation, ratios of levels, control and drift."""
         return tuple(
-            Scalar(name=f"{each.rates.name}: {name}", value=value, unit=unit)
+            Scalar(
+                name=say("{workload}: {figure}", workload=Verbatim(each.rates.name), figure=name),
+                value=value,
+                unit=unit,
+            )
             for each in self.judged
             for name, value, unit in self._numbers(each)
         )
@@ -361,10 +365,16 @@ class ConfigurationFound(Found[ConfigurationSettings]):
     def _numbers(self, found: Judged) -> Iterator[tuple[str, float, str]]:
         """Name what is said of one workload, with its value and unit."""
         for source in () if found.variance is None else found.variance.sources:
-            yield f"share of {self.together(source.factors)}", source.share * 100, "%"
+            factors = self.together(source.factors)
+            yield say("share of {factors}", factors=factors), source.share * 100, "%"
         for pair in found.pairs:
             name, levels = self.names[pair.factor]
-            yield f"{name} {levels[pair.second]} by {levels[pair.first]}", pair.ratio, ""
+            factor, one, other = map(Verbatim, (name, levels[pair.second], levels[pair.first]))
+            yield (
+                say("{factor} {one} by {other}", factor=factor, one=one, other=other),
+                pair.ratio,
+                "",
+            )
         for what, ratio in (("control", found.control), ("drift", found.drift)):
             if ratio is not None:
                 yield what, ratio.ratio, ""

@@ -12,7 +12,7 @@ from teijo import units
 from teijo.analysis import measures, over_sets, tiering
 from teijo.analysis.slices import is_over
 from teijo.analysis.steady_state import WINDOW_ROUNDS
-from teijo.document.phrase import say
+from teijo.document.phrase import Verbatim, say
 from teijo.methods.found import Found
 from teijo.methods.studies.tier import cells
 from teijo.methods.studies.tier.cells import AGAIN, TIER, CellFound, Key, is_random
@@ -317,7 +317,7 @@ class TierFound(Found[TierSettings]):
         scalars = []
         for curve in self.curves:
             of = {
-                "pattern": curve.pattern,
+                "pattern": Verbatim(curve.pattern),
                 "block": units.format_block_size(curve.block_size_bytes),
             }
             good, bad = curve.held
@@ -326,7 +326,7 @@ class TierFound(Found[TierSettings]):
                 _scalar(say("{pattern} {block}: not held at", **of), bad, units.GIGA, "GB"),
             ]
         for pattern in self.settings.patterns:
-            name = say("{pattern}: slow device alone is faster from", pattern=pattern)
+            name = say("{pattern}: slow device alone is faster from", pattern=Verbatim(pattern))
             scalars.append(_scalar(name, self.crossover(pattern), units.KIB, "KiB"))
         count = None if self.widest is None else self.widest.stripes
         return (*scalars, _scalar("fast devices that never hurt", count, 1, ""))

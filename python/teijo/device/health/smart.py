@@ -1,7 +1,7 @@
-"""What a drive says of itself, as bytes of its log or as smartctl's JSON; read without belief.
+"""What of smartctl's JSON is a counter or a warning, and which warning a SCSI sense is.
 
-A drive, a bridge or another program's bug stands behind every value: what has not the type and
-the range it must have counts as not told.
+A drive, a bridge or another program's bug stands behind every value: what has not the type and the
+range it must have counts as not told.
 """
 
 import json
@@ -9,20 +9,20 @@ from collections.abc import Mapping
 from typing import Final
 
 from teijo.terms.drive_warning import COUNTER, DriveWarning
+from teijo.units import NVME_DATA_UNIT, ZERO_CELSIUS_KELVIN
 
-NVME_UNIT_BYTES: Final = 512_000
-KELVIN: Final = 273
 HOTTEST: Final = 1000
 MOST: Final = 2**128 - 1
 """What the largest counter of the NVMe log holds: 16 bytes."""
 FAILING: Final = 0b1000
 """The bit of smartctl's exit status that says the drive is failing."""
 DRIVE_WARNING: Final = 0x0B
-"""The additional sense code of a warning; any other that fails (5Dh) is a failure ahead."""
+FAILURE_AHEAD: Final = 0x5D
+"""The additional sense codes of a warning, and of a failure ahead."""
 
 _NVME: Final = {
-    "data_units_read": ("host_reads_bytes", NVME_UNIT_BYTES),
-    "data_units_written": ("host_writes_bytes", NVME_UNIT_BYTES),
+    "data_units_read": ("host_reads_bytes", NVME_DATA_UNIT),
+    "data_units_written": ("host_writes_bytes", NVME_DATA_UNIT),
     "percentage_used": ("percentage_used", 1),
     "media_errors": ("media_errors", 1),
     "warning_temp_time": ("warning_temperature_minutes", 1),
@@ -57,13 +57,14 @@ def smart_counters(answer: Mapping[str, object]) -> dict[str, int]:
     log = answer.get("nvme_smart_health_information_log")
     if isinstance(log, dict):
         for key, (name, unit) in _NVME.items():
-            count = _whole(log.get(key))
+            count = whole(log.get(key))
             if count is not None:
                 counters[name] = count * unit
-    celsius = _whole(_inner(answer, "temperature", "current"), least=1 - KELVIN, most=HOTTEST)
+    told = _inner(answer, "temperature", "current")
+    celsius = whole(told, least=1 - ZERO_CELSIUS_KELVIN, most=HOTTEST)
     if celsius is not None:  # 0 K is how a drive says that it does not know
-        counters["temperature_kelvin"] = celsius + KELVIN
-    hours = _whole(_inner(answer, "power_on_time", "hours"))
+        counters["temperature_kelvin"] = celsius + ZERO_CELSIUS_KELVIN
+    hours = whole(_inner(answer, "power_on_time", "hours"))
     if hours is not None:
         counters["power_on_hours"] = hours
     bits = warning_bits(answer)
@@ -78,9 +79,9 @@ def warning_bits(answer: Mapping[str, object]) -> int | None:
     passed = _inner(answer, "smart_status", "passed")
     log = answer.get("nvme_smart_health_information_log")
     if isinstance(log, dict):
-        bits = _whole(log.get("critical_warning"), most=0xFF)
+        bits = whole(log.get("critical_warning"), most=0xFF)
         return DriveWarning.RELIABILITY_DEGRADED.bit if passed is False and not bits else bits
-    status = _whole(_inner(answer, "smartctl", "exit_status"), most=0xFF) or 0
+    status = whole(_inner(answer, "smartctl", "exit_status"), most=0xFF) or 0
     if passed is False:
         return _of_scsi(answer).bit
     if status & FAILING:
@@ -91,22 +92,29 @@ def warning_bits(answer: Mapping[str, object]) -> int | None:
 def _of_scsi(answer: Mapping[str, object]) -> DriveWarning:
     """Return which warning a failed assessment is: SCSI says it by its sense, ATA does not."""
     sense = _inner(answer, "smart_status", "scsi")
-    if not isinstance(sense, dict) or _whole(sense.get("asc"), most=0xFF) != DRIVE_WARNING:
+    if not isinstance(sense, dict) or whole(sense.get("asc"), most=0xFF) != DRIVE_WARNING:
         return DriveWarning.RELIABILITY_DEGRADED
-    qualifier = _whole(sense.get("ascq"), most=0xFF)
+    qualifier = whole(sense.get("ascq"), most=0xFF)
     return _SCSI_WARNINGS.get(-1 if qualifier is None else qualifier, DriveWarning.UNNAMED)
+
+
+def whole(value: object, *, least: int = 0, most: int = MOST) -> int | None:
+    """Return a whole number in its range; True, 1.0, NaN and "1" are none."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if least <= value <= most else None
+
+
+def warning_of_sense(code: int, qualifier: int) -> DriveWarning | None:
+    """Return which warning an additional sense code and qualifier is (SPC), None for no warning."""
+    if code == DRIVE_WARNING:
+        return _SCSI_WARNINGS.get(qualifier, DriveWarning.UNNAMED)
+    return DriveWarning.RELIABILITY_DEGRADED if code == FAILURE_AHEAD else None
 
 
 def _inner(answer: Mapping[str, object], group: str, name: str) -> object:
     inside = answer.get(group)
     return inside.get(name) if isinstance(inside, dict) else None
-
-
-def _whole(value: object, *, least: int = 0, most: int = MOST) -> int | None:
-    """Return a whole number in its range; True, 1.0, NaN and "1" are none."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if least <= value <= most else None
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:

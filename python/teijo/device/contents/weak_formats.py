@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from teijo.device.formats import SECTOR, Signature
+from teijo.device.contents.formats import SECTOR, Signature
 from teijo.units import KIB, MIB
 
 Read = Callable[[int, int], bytes]

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from teijo.device.formats import MAGICS, SECTOR, Signature
+from teijo.device.contents.formats import MAGICS, SECTOR, Signature
+from teijo.device.contents.weak_formats import weak_signatures
 from teijo.device.kernel import edges, read_blocks
-from teijo.device.weak_formats import weak_signatures
 from teijo.outside.text import shell_path
 from teijo.units import KIB
 

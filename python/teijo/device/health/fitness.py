@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from teijo.device.checks import Subject
-from teijo.device.health import opening_condition
-from teijo.device.tiers import OpeningCondition
+from teijo.device.health.asked import opening_condition
+from teijo.device.health.tiers import OpeningCondition
 from teijo.document.phrase import say
 from teijo.errors import UnsafeError
 from teijo.terms.drive_warning import MEANINGS, REFUSING, DriveWarning

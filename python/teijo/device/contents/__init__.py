@@ -1,0 +1,1 @@
+"""What lies on a device by its own bytes: formats known by their values, and mere data."""
