@@ -6,6 +6,7 @@ from teijo.document.model import Table, Verdict, XYChart
 from teijo.errors import PlanError
 from teijo.methods.knobs import describe
 from teijo.methods.parts import document_of, findings_of, watch_of
+from teijo.methods.registry import method_named
 from teijo.methods.workload.found import step_of, stimulus_name
 from teijo.methods.workload.method import FreeWorkload
 from teijo.terms.geometry import Geometry
@@ -69,6 +70,32 @@ def test_an_access_reaches_the_stream_and_is_shown_as_it_is_read(text, expected)
 
 
 @pytest.mark.parametrize(
+    ("text", "what_to_do"),
+    [
+        ("80/20", "With the rest of the range: access=zoned:80/20,20/80"),
+        ("50/5,30/15", "With the rest of the range: access=zoned:50/5,30/15,20/80"),
+        ("50/50,60/50", "Give every part of the range a zone, as in access=zoned:80/20,20/80."),
+    ],
+)
+def test_zones_that_are_not_the_whole_range_are_refused_with_what_is_missing(text, what_to_do):
+    for method, spec in ((METHOD, ""), (method_named("pts.dirth"), "2.0.2-enterprise")):
+        with pytest.raises(PlanError, match="both must be 100 %") as refused:
+            method.settings(spec, {"access": f"zoned:{text}"}, DRIVE)
+        assert refused.value.remedy == what_to_do
+
+
+def test_three_thirds_are_a_whole():
+    settings = METHOD.settings("", {"access": "zoned:33.3/33.3,33.3/33.3,33.3/33.3"}, DRIVE)
+    assert len(step_of(settings).workload.streams[0].zones) == 3
+
+
+def test_a_recorded_run_whose_zones_were_stretched_is_read_as_it_ran():
+    stored = METHOD.settings("", {}, DRIVE).model_dump(mode="json") | {"access": "zoned:80/20"}
+    settings = METHOD.settings_from(stored)
+    assert step_of(settings).workload.streams[0].zones == ((80, 20),)
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("refill", (Content.REFILL, 0)),
@@ -117,6 +144,9 @@ def test_named_streams_have_mixes_and_places_of_their_own_and_are_shown_as_they_
         {"access": "pareto:0.5"},
         {"access": "zoned:50"},
         {"access": "zoned:50/0"},
+        {"access": "zoned:80/20"},
+        {"access": "zoned:50/5,60/95"},
+        {"stream": "a: rw=randread access=zoned:80/20; b: rw=randread"},
         {"access": "random:1"},
         {"rw": "read", "access": "zipf:1.1"},
         {"access": "shuffled", "bs": "4KiB:1,8KiB:1"},

@@ -20,6 +20,7 @@ from teijo.methods.workload.settings import (
     asked_in,
     check_streams,
 )
+from teijo.methods.workload.words import insist_whole_zones
 from teijo.terms.geometry import Geometry
 from teijo.terms.workload import ActiveRange
 
@@ -46,6 +47,7 @@ class FreeWorkload(Method[WorkloadSettings, WorkloadFound]):
         sizes = [stimulus.stream("").sizes_bytes for stimulus in stimuli]
         check_blocks(tuple(size for each in sizes for size in each), geometry)
         for stimulus in stimuli:
+            insist_whole_zones(stimulus.access)
             _check_room(stimulus, geometry)
         threads = sum(stimulus.threads for stimulus in stimuli)
         if threads > THREADS_MOST:

@@ -1,9 +1,11 @@
 """How a free workload writes what takes more than a number: sizes by weight, places, content."""
 
+import math
 from collections.abc import Sequence
 from typing import Annotated, Final
 
 from teijo import units
+from teijo.errors import PlanError
 from teijo.methods.forms import (
     BLOCK_SIZE,
     Form,
@@ -20,6 +22,8 @@ from teijo.terms.workload import Access, Content
 SIZES_MOST = 32
 ZONES_MOST = 256
 THETA_MOST = 20.0
+ZONES_ROUNDING_PERCENT: Final = 0.5
+"""What the shares of zones may miss 100 % by, for three thirds are 99.9 %."""
 
 BlockMix = tuple[tuple[int, int], ...]
 """(block size in bytes, weight) of each size."""
@@ -108,6 +112,32 @@ def _zones(text: str) -> Zones:
     if len(zones) > ZONES_MOST:
         raise ValueError(f"it has more than {ZONES_MOST} zones")
     return tuple(zones)
+
+
+def insist_whole_zones(access: str) -> None:
+    """Make sure that the zones of an access are the whole range and all accesses.
+
+    The engine would stretch them until they are: one zone of 80/20 would be the whole range.
+    A run that was recorded with such zones is still read, so this is asked of a plan only.
+
+    Raises:
+        PlanError: they are not.
+    """
+    kind, _, zones = parse_access(access)
+    if kind is not Access.ZONED:
+        return
+    accesses, size = (math.fsum(shares) for shares in zip(*zones, strict=True))
+    if max(abs(accesses - 100), abs(size - 100)) <= ZONES_ROUNDING_PERCENT:
+        return
+    remedy = "Give every part of the range a zone, as in access=zoned:80/20,20/80."
+    if accesses <= 100 and size < 100:
+        rest = (*zones, (round(100 - accesses, 6), round(100 - size, 6)))
+        remedy = f"With the rest of the range: access={show_access(Access.ZONED, 0.0, rest)}"
+    raise PlanError(
+        f"access={access[:200]}: the zones have {accesses:.6g} % of the accesses and {size:.6g} % "
+        "of the range, and both must be 100 %",
+        remedy=remedy,
+    )
 
 
 def _zone(parts: Sequence[str]) -> tuple[float, float]:

@@ -76,6 +76,11 @@ class Demand(PtsMethod[DemandSettings, DemandFound]):
             "precondition_rounds_most": versions.ROUNDS_MOST,
         }
 
+    def check(self, settings: DemandSettings, geometry: Geometry) -> None:
+        """See PtsMethod.check; zones are the whole range."""
+        super().check(settings, geometry)
+        workload_words.insist_whole_zones(settings.access)
+
     def block_sizes_of(self, settings: DemandSettings) -> tuple[int, ...]:
         """Return the block sizes of the stimulus."""
         return settings.block_sizes_bytes
