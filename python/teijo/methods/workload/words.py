@@ -129,15 +129,17 @@ def insist_whole_zones(access: str) -> None:
     accesses, size = (math.fsum(shares) for shares in zip(*zones, strict=True))
     if max(abs(accesses - 100), abs(size - 100)) <= ZONES_ROUNDING_PERCENT:
         return
-    remedy = "Give every part of the range a zone, as in access=zoned:80/20,20/80."
-    if accesses <= 100 and size < 100:
-        rest = (*zones, (round(100 - accesses, 6), round(100 - size, 6)))
-        remedy = f"With the rest of the range: access={show_access(Access.ZONED, 0.0, rest)}"
-    raise PlanError(
+    cause = (
         f"access={access[:200]}: the zones have {accesses:.6g} % of the accesses and {size:.6g} % "
-        "of the range, and both must be 100 %",
-        remedy=remedy,
+        "of the range; both must be 100 %"
     )
+    if accesses > 100 or size >= 100:
+        raise PlanError(
+            cause, remedy="Give every part of the range a zone, as in access=zoned:80/20,20/80."
+        )
+    rest = (*zones, (round(100 - accesses, 6), round(100 - size, 6)))
+    whole = show_access(Access.ZONED, 0.0, rest)
+    raise PlanError(cause, remedy=f"With the rest of the range: access={whole}")
 
 
 def _zone(parts: Sequence[str]) -> tuple[float, float]:

@@ -1,0 +1,32 @@
+//! The simulated devices' tests from outside, one program for all: linked once they compile in
+//! less time. Beside it: what counts every allocation of its process.
+
+mod array_counts;
+mod articles;
+mod cache;
+mod common;
+mod compose;
+mod compression;
+mod determinism;
+mod disk;
+mod fault;
+mod files;
+mod flash_page;
+mod heat;
+mod host;
+mod host_cache;
+mod hot_cold;
+mod lab;
+mod parameters;
+mod presets;
+mod queueing;
+mod raid;
+mod scale;
+mod session;
+mod slc_region;
+mod ssd_cache;
+mod tier;
+mod timing;
+mod truths;
+mod write_amplification;
+mod write_through;
