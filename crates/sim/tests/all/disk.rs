@@ -3,22 +3,16 @@
 use std::f64::consts::SQRT_2;
 
 use teijo_engine::lap::Lap;
-use teijo_engine::plan::{Access, Bound, Content, Plan, Range, StreamPlan};
+use teijo_engine::plan::{Access, Bound, Content, StreamPlan};
 use teijo_engine::request::Op;
 use teijo_sim::compose::open;
 use teijo_sim::device::Device;
-use teijo_sim::session::{SimSession, Unobserved};
 
 use crate::common::assert_within;
+use crate::common::laps::run_in;
+use crate::lab::{session, Session, SECOND};
 
-type Session = SimSession<teijo_sim::compose::Node>;
-
-const SECOND: u64 = 1_000_000_000;
 const TURN_7200_NS: f64 = 60e9 / 7_200.0;
-
-fn session(text: &str) -> Session {
-    SimSession::new(open(text).unwrap_or_else(|error| panic!("{error}")))
-}
 
 fn stream(read_percent: u8, block_size_bytes: u32, queue_depth: u32) -> StreamPlan {
     StreamPlan {
@@ -46,22 +40,7 @@ fn run(session: &mut Session, stream: StreamPlan, start: f64, share: f64, bound:
     let block = u64::from(stream.block_size_bytes);
     let capacity_bytes = session.device().capacity_bytes() as f64;
     let whole = |share: f64| (capacity_bytes * share) as u64 / block * block;
-    let range = Range {
-        start_bytes: whole(start),
-        segments: 1,
-        segment_bytes: whole(share),
-        stride_bytes: whole(share),
-    };
-    let plan = Plan {
-        streams: vec![StreamPlan { range, ..stream }],
-        bound,
-        interval_ns: SECOND,
-        open_ended: false,
-        continues: false,
-    };
-    let lap = session.run(&plan, &mut Unobserved).expect("a lap");
-    assert_eq!(lap.failure, None);
-    lap
+    run_in(session, stream, whole(start), whole(share), bound)
 }
 
 fn seconds(seconds: u64) -> Bound {

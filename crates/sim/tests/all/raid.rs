@@ -4,18 +4,18 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::common::assert_within;
+use crate::common::laps::run_in;
+use crate::lab::{session, Session, SECOND};
 use proptest::prelude::*;
 use teijo_engine::lap::Lap;
-use teijo_engine::plan::{Access, Bound, Content, Plan, Range, StreamPlan};
+use teijo_engine::plan::{Access, Bound, Content, StreamPlan};
 use teijo_engine::request::Op;
 use teijo_sim::compose::{open, Node};
 use teijo_sim::device::Device;
 use teijo_sim::raid::params::Update;
 use teijo_sim::raid::plan::{Piece, Planner, Work};
 use teijo_sim::raid::{Layout, Level};
-use teijo_sim::session::{SimSession, Unobserved};
 
-const SECOND: u64 = 1_000_000_000;
 const KIB: u64 = 1 << 10;
 
 fn layout(parities: u32, members: u32, chunk_bytes: u64) -> Layout {
@@ -287,29 +287,10 @@ proptest! {
     }
 }
 
-fn session(text: &str) -> SimSession<Node> {
-    SimSession::new(open(text).unwrap_or_else(|error| panic!("{error}")))
-}
-
-fn run(session: &mut SimSession<Node>, stream: StreamPlan, bound: Bound) -> Lap {
+fn run(session: &mut Session, stream: StreamPlan, bound: Bound) -> Lap {
     let block = u64::from(stream.block_size_bytes);
-    let segment_bytes = session.device().capacity_bytes() / block * block;
-    let range = Range {
-        start_bytes: 0,
-        segments: 1,
-        segment_bytes,
-        stride_bytes: segment_bytes,
-    };
-    let plan = Plan {
-        streams: vec![StreamPlan { range, ..stream }],
-        bound,
-        interval_ns: SECOND,
-        open_ended: false,
-        continues: false,
-    };
-    let lap = session.run(&plan, &mut Unobserved).expect("a lap");
-    assert_eq!(lap.failure, None);
-    lap
+    let whole_bytes = session.device().capacity_bytes() / block * block;
+    run_in(session, stream, 0, whole_bytes, bound)
 }
 
 fn load(read_percent: u8, block_size_bytes: u64, queue_depth: u32) -> StreamPlan {
@@ -341,7 +322,7 @@ fn mb_per_second(lap: &Lap) -> f64 {
 }
 
 /// Bytes the members read and wrote.
-fn of_members(session: &SimSession<Node>) -> (u64, u64) {
+fn of_members(session: &Session) -> (u64, u64) {
     let Node::Array(array) = session.device() else {
         panic!("an array")
     };
