@@ -258,3 +258,33 @@ def test_near_the_hosts_ceiling_the_host_is_measured():
 
 def test_nothing_is_said_where_nobody_gave_an_account():
     assert kinds(step(), answer(witness=None)) == []
+
+
+@pytest.mark.parametrize(("unwritten", "told"), [(0, False), (1_000, False), (1_001, True)])
+def test_reads_of_what_nobody_wrote_are_told_from_a_thousandth_on(
+    unwritten: int, told: bool
+) -> None:
+    read = 1_000_000
+    found = replace(
+        answer(),
+        health_before={"host_reads_bytes": 7},
+        health_after={"host_reads_bytes": 7 + read},
+        detail={"count.0.unwritten_read_bytes": str(unwritten)} if unwritten else {},
+    )
+    assert (RemarkKind.UNWRITTEN in kinds(step(), found)) == told
+
+
+def test_how_much_of_the_reads_nobody_wrote_is_summed_over_members() -> None:
+    found = replace(
+        answer(),
+        health_before={"host_reads_bytes": 0},
+        health_after={"host_reads_bytes": 4 * KIB4},
+        detail={f"count.{member}.unwritten_read_bytes": str(KIB4) for member in range(2)},
+    )
+    [remark] = validity.remarks_on(step(), found)
+    assert str(remark.text).startswith("50.0 % of what was read had never been written")
+
+
+def test_a_drive_that_counts_no_reads_is_not_judged_by_them() -> None:
+    found = replace(answer(), detail={"count.unwritten_read_bytes": "4096"})
+    assert RemarkKind.UNWRITTEN not in kinds(step(), found)

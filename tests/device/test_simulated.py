@@ -36,6 +36,41 @@ def test_a_scaled_device_says_so_to_every_method_and_one_at_full_size_does_not()
     assert scaled not in kinds["?scale=1"]
 
 
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("sim:cache(s3700)?size=1GB", ["divided by 30", "divided too: size=1GB"]),
+        ("sim:cache(hdd-7200)?size=1GB", []),
+        ("sim:s3700?slc_region=1GB", ["divided by 30", "divided too: slc_region=1GB"]),
+        (
+            "sim:raid0(hdd-7200?scale=2, slc-a)?scale=60",
+            ["divided by", "scales of their own (2, 60)"],
+        ),
+        ("sim:raid0(2×s3700?capacity=1GiB)", ["divided by 186.3"]),
+    ],
+)
+def test_what_a_scale_divides_inside_a_device_is_told(target: str, told: list[str]) -> None:
+    device = open_target(target, write=True)
+    try:
+        kind = RemarkKind.CAPACITY_SCALED
+        texts = [str(remark.text) for remark in device.remarks() if remark.kind is kind]
+    finally:
+        device.close()
+    assert len(texts) == len(told), texts
+    for text, part in zip(texts, told, strict=True):
+        assert part in text
+
+
+@pytest.mark.parametrize("name", ["slc-a", "s3700-100", "intel-330"])
+def test_a_drive_of_an_uneven_capacity_is_one_at_full_size(name: str) -> None:
+    device = open_target(f"sim:{name}?scale=1", write=True)
+    try:
+        assert device.geometry.scale == 1
+        assert RemarkKind.CAPACITY_SCALED not in {one.kind for one in device.remarks()}
+    finally:
+        device.close()
+
+
 def test_it_rests_in_virtual_time_and_can_be_purged() -> None:
     device = open_target("sim:mlc-a?capacity=1GiB", write=True)
     try:

@@ -96,6 +96,11 @@ pub(crate) fn text(value: impl Display + Copy) -> String {
     value.to_string()
 }
 
+/// A ratio to four decimals.
+pub(crate) fn ratio_text(value: f64) -> String {
+    ((value * 1e4).round() / 1e4).to_string()
+}
+
 pub(crate) fn us_text(ns: u64) -> String {
     (ns as f64 / 1e3).to_string()
 }

@@ -70,8 +70,10 @@ pub(crate) fn nanoseconds(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A nominal capacity over the scale: whole MiB where it is scaled down, else whole 4 KiB.
-pub(crate) fn scaled_bytes(nominal_bytes: u64, scale: f64) -> u64 {
-    let granule = if scale > 1.0 { 1 << 20 } else { 1 << 12 };
+/// A nominal capacity over the scale: whole MiB where it is scaled down, else whole blocks of
+/// `block_size_bytes`, or of 4 KiB if those are smaller.
+pub(crate) fn scaled_bytes(nominal_bytes: u64, scale: f64, block_size_bytes: u64) -> u64 {
+    let least = if scale > 1.0 { 1 << 20 } else { 1 << 12 };
+    let granule = block_size_bytes.max(least);
     (nominal_bytes as f64 / scale) as u64 / granule * granule
 }

@@ -9,7 +9,7 @@ from typing import Final
 
 from teijo.document.phrase import say
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import OperationResult, StepResult, Witness
+from teijo.terms.result import READS, UNWRITTEN_READS, OperationResult, StepResult, Witness
 from teijo.terms.step import Measure, Precondition
 from teijo.terms.workload import Stream
 from teijo.units import NS_PER_MS, NS_PER_S, format_duration, per_second
@@ -26,6 +26,7 @@ SPLIT_SHARE_MOST: Final = 0.01
 DRIFT_PPM_MOST: Final = 50.0  # beyond it the engine itself leaves that counter
 LOOK_GAP_NS_MOST: Final = 1_500_000_000
 SLEEP_NS_MOST: Final = 10 * NS_PER_MS
+UNWRITTEN_SHARE_MOST: Final = 0.001
 LEAST_NS: Final = 100 * NS_PER_MS
 """A shorter step is all beginning and end: no share of it says anything."""
 
@@ -51,6 +52,7 @@ def remarks_on(step: Load, answer: StepResult) -> tuple[Remark, ...]:
     found = [
         *schedule_remarks(step, answer),
         *device_remarks(step, answer),
+        *unwritten_remarks(answer),
         *([] if witness is None else witness_remarks(step, witness)),
     ]
     share = ceiling_share(answer)
@@ -58,6 +60,30 @@ def remarks_on(step: Load, answer: StepResult) -> tuple[Remark, ...]:
         text = "More than 70 % of the IOPS that this host does with no device at all."
         found.append(Remark(kind=RemarkKind.HOST_LIMITED, text=text))
     return tuple(found)
+
+
+def unwritten_remarks(answer: StepResult) -> list[Remark]:
+    """Return a remark where a simulated drive answered reads of what nobody had written.
+
+    A model counts them, as no real drive does, and answers them as one would: from its map.
+    """
+    unwritten = sum(
+        int(count)
+        for name, count in answer.detail.items()
+        if name.startswith("count.") and name.endswith(UNWRITTEN_READS)
+    )
+    counted = (answer.health_before.get(READS), answer.health_after.get(READS))
+    if counted[0] is None or counted[1] is None:
+        return []
+    share = unwritten / max(1, counted[1] - counted[0])
+    if share <= UNWRITTEN_SHARE_MOST:
+        return []
+    text = say(
+        "{percent} % of what was read had never been written: the drive answers that from its "
+        "map, without the flash.",
+        percent=f"{100 * min(share, 1):.1f}",
+    )
+    return [Remark(kind=RemarkKind.UNWRITTEN, text=text)]
 
 
 def schedule_remarks(step: Load, answer: StepResult) -> list[Remark]:

@@ -30,7 +30,13 @@ UNITS: Final = frozenset(
     | {"°C", "W", "nJ/B", "J/K", "K/W"}
 )
 
+DIVIDED: Final = frozenset({"size", "slc_region"})
+"""Sizes of parts that are given as those of the full-size device, and divided by its scale."""
+
 BUFFERS: Final = frozenset({"buffer", "write_cache"})
+
+SCALES_AGREE: Final = 0.01
+"""Two scales are the same up to the rounding of capacities."""
 
 
 class SimulatedDevice:
@@ -71,16 +77,18 @@ class SimulatedDevice:
         text = say("{device} is a simulation, {text}", device=self.identity.model, text=self._label)
         simulated = Remark(kind=RemarkKind.SIMULATED, text=text)
         geometry = self.geometry
-        if geometry.scale <= 1:
-            return (simulated,)
-        text = say(
-            "{capacity} stand for {nominal}: minutes and volumes of a standard or a study are "
-            "divided by {scale}",
-            capacity=format_capacity(geometry.capacity_bytes),
-            nominal=format_capacity(geometry.nominal_capacity_bytes),
-            scale=f"{geometry.scale:.4g}",
-        )
-        return (simulated, Remark(kind=RemarkKind.CAPACITY_SCALED, text=text))
+        texts = scales_inside(self._simulation.facts.parameters, geometry.scale)
+        if geometry.scale > 1:
+            whole = say(
+                "{capacity} stand for {nominal}: minutes and volumes of a standard or a study are "
+                "divided by {scale}",
+                capacity=format_capacity(geometry.capacity_bytes),
+                nominal=format_capacity(geometry.nominal_capacity_bytes),
+                scale=f"{geometry.scale:.4g}",
+            )
+            texts = [whole, *texts]
+        scaled = (Remark(kind=RemarkKind.CAPACITY_SCALED, text=text) for text in texts)
+        return (simulated, *scaled)
 
     def free_counters(self) -> FreeCounters:
         """Return all counters: in virtual time it costs nothing to read them."""
@@ -173,6 +181,31 @@ def _label(label: str, text: str) -> str:
             return say("plausible: {text}", text=text)
         case _:
             return f"{label}: {text}"
+
+
+def scales_inside(parameters: Sequence[tuple[str, str, str]], scale: float) -> list[str]:
+    """Return what the scale of a whole does inside it, for a remark.
+
+    `parameters` are a device's facts, `scale` divides its times and volumes. Sizes of caches and
+    regions are divided too; parts with a scale of their own are not at the one they are told by.
+    """
+    named = [(name.rpartition(".")[2], value) for name, value, _ in parameters]
+    sizes = sorted({f"{name}={value}" for name, value in named if name in DIVIDED and value != "0"})
+    scales = sorted({float(value) for name, value in named if name == "scale" and value != "auto"})
+    texts = []
+    if sizes and scale > 1:
+        text = say("sizes inside it are divided too: {sizes}", sizes=", ".join(sizes))
+        texts.append(text)
+    if scales and scales[-1] > scales[0] * (1 + SCALES_AGREE):
+        texts.append(
+            say(
+                "its parts have scales of their own ({scales}), and minutes and volumes are "
+                "divided by {scale} for all of them",
+                scales=", ".join(f"{one:.4g}" for one in scales),
+                scale=f"{scale:.4g}",
+            )
+        )
+    return texts
 
 
 def _write_cache(parameters: Sequence[tuple[str, str, str]]) -> str:

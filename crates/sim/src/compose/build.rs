@@ -181,6 +181,7 @@ impl Whole {
             alone: written.parts.is_empty(),
             inside: false,
             scale: None,
+            scale_is_written: false,
             seed: None,
         }
     }
@@ -188,9 +189,17 @@ impl Whole {
     fn make(&mut self, written: &Written) -> Result<Node, ComposeError> {
         let kind = kinds().into_iter().find(|kind| kind.name == written.name);
         match kind {
-            Some(kind) => self.assemble(written, kind),
+            Some(kind) => self.with_own_scale(|whole| whole.assemble(written, kind)),
             None => self.made(written),
         }
+    }
+
+    /// Makes or weighs a part: the scale that is written behind it is not that of what follows it.
+    pub(super) fn with_own_scale<T>(&mut self, of_part: impl FnOnce(&mut Self) -> T) -> T {
+        let around = (self.scale, self.scale_is_written);
+        let made = of_part(self);
+        (self.scale, self.scale_is_written) = around;
+        made
     }
 
     /// A fault of `written`, at the setting `key` if it is that one's.
@@ -341,10 +350,10 @@ impl Whole {
         for setting in &written.settings {
             self.set(written, table, &mut params, setting)?;
         }
-        self.scale = self
-            .scale
-            .or(params.scale())
-            .or(Some(scale_of_parts(written)));
+        if params.scale().is_some() {
+            (self.scale, self.scale_is_written) = (params.scale(), true);
+        }
+        self.scale = self.scale.or_else(|| Some(scale_of_parts(written)));
         self.seed = self.seed.or(Some(params.seed()));
         Ok(params)
     }
@@ -353,8 +362,11 @@ impl Whole {
     fn members(&mut self, written: &Written) -> Result<(Vec<String>, Vec<Node>), ComposeError> {
         let each = written.parts.iter();
         let each = each.flat_map(|(count, part)| std::iter::repeat_n(part, *count as usize));
-        each.map(|part| Ok((part.alone(self.scale, self.seed), self.make(part)?)))
-            .collect()
+        each.map(|part| {
+            let scale = part.own_scale().or(self.scale);
+            Ok((part.alone(scale, self.seed), self.make(part)?))
+        })
+        .collect()
     }
 }
 

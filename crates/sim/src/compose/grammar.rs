@@ -64,6 +64,13 @@ impl Written {
         alone.to_string()
     }
 
+    /// The scale that is written behind its brackets, if one is and can be read.
+    pub fn own_scale(&self) -> Option<f64> {
+        let own = self.settings.iter().find(|setting| setting.key == "scale");
+        let own = own.filter(|_| !self.parts.is_empty());
+        own.and_then(|setting| setting.value.parse().ok())
+    }
+
     /// Devices without brackets in it.
     pub fn leaves(&self) -> u64 {
         if self.parts.is_empty() {

@@ -68,6 +68,8 @@ pub(super) struct Whole {
     pub(super) inside: bool,
     /// Of the parts that have none of their own.
     pub(super) scale: Option<f64>,
+    /// It was written for what is around the part, not taken from the parts.
+    pub(super) scale_is_written: bool,
     /// Of the next part.
     pub(super) seed: Option<u64>,
 }

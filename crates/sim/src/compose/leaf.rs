@@ -10,8 +10,12 @@ use crate::disk::params::{disk_presets, DiskParams, DISK_PARAMETERS};
 use crate::disk::Disk;
 use crate::flash::params::{ParamError, SsdParams};
 use crate::flash::{Ssd, PARAMETERS};
+use crate::parameters::ratio_text;
 use crate::presets;
 use crate::raid::params::ARRAY_PARAMETERS;
+
+/// Two scales are the same up to the rounding of capacities.
+const SCALES_AGREE: f64 = 0.01;
 
 /// What makes a device without parts.
 #[allow(
@@ -60,6 +64,7 @@ impl Whole {
                 name: preset.name,
                 label: preset.label,
             };
+            self.agrees(written, preset.params.simulated_scale())?;
             return Ok(Leaf::Disk(identity, preset.params));
         }
         let pairs: Vec<(&str, &str)> = settings
@@ -68,7 +73,27 @@ impl Whole {
             .collect();
         let chosen = presets::chosen(name, &pairs);
         let (identity, params) = chosen.map_err(|error| self.of_ssd(written, error))?;
+        self.agrees(written, params.simulated_scale())?;
         Ok(Leaf::Ssd(identity, params))
+    }
+
+    /// Refuses a part whose capacity makes it a device of `scale` where another scale is written
+    /// for the whole: times and sizes of the whole would be divided by one, and told as by the
+    /// other.
+    fn agrees(&self, written: &Written, scale: f64) -> Result<(), ComposeError> {
+        let whole = self.scale.filter(|_| self.scale_is_written);
+        let Some(whole) = whole else { return Ok(()) };
+        let has_capacity = written.settings.iter().any(|s| s.key == "capacity");
+        // An empty capacity is refused with its own words.
+        if !has_capacity || !scale.is_finite() || (scale / whole - 1.0).abs() <= SCALES_AGREE {
+            return Ok(());
+        }
+        let why = format!(
+            "this capacity makes it a device of scale {}, and around it scale={whole} is \
+             written: leave one away, or give nominal_capacity for a drive of another size",
+            ratio_text(scale)
+        );
+        Err(self.refused(written, Some("capacity"), why))
     }
 
     /// The fault of an SSD, in its place.
@@ -161,6 +186,9 @@ pub(super) fn scale_of_parts(written: &Written) -> f64 {
     };
     if written.parts.is_empty() {
         return of_leaf(written);
+    }
+    if written.own_scale().is_some() {
+        return 1.0;
     }
     let parts = written.parts.iter().map(|(_, part)| scale_of_parts(part));
     parts.fold(1.0, f64::max)

@@ -2,7 +2,7 @@
 
 use super::error::ComposeError;
 use super::grammar::Written;
-use super::kind::{kinds, Assembly, Whole};
+use super::kind::{kinds, Assembly, Kind, Whole};
 use super::leaf::Leaf;
 use super::node::Node;
 use crate::cache::params::{
@@ -77,9 +77,13 @@ impl Whole {
     /// What the device of `written` needs.
     pub(super) fn need(&mut self, written: &Written) -> Result<Need, ComposeError> {
         let kind = kinds().into_iter().find(|kind| kind.name == written.name);
-        let Some(kind) = kind else {
-            return self.need_of_leaf(written);
-        };
+        match kind {
+            Some(kind) => self.with_own_scale(|whole| whole.need_of_kind(written, kind)),
+            None => self.need_of_leaf(written),
+        }
+    }
+
+    fn need_of_kind(&mut self, written: &Written, kind: Kind) -> Result<Need, ComposeError> {
         match kind.assembly {
             Assembly::Array { .. } => {
                 self.params(written, ARRAY_PARAMETERS, ArrayParams::default())?;
@@ -139,12 +143,12 @@ impl Whole {
                 bytes: params
                     .need_bytes()
                     .map_err(|error| self.of_ssd(written, error))?,
-                nominal_bytes: params.nominal_capacity_bytes,
+                nominal_bytes: params.modelled_capacity_bytes(),
                 capacity_bytes: params.simulated_capacity_bytes(),
             },
             Leaf::Disk(_, params) => Need {
                 bytes: size_of::<Disk>() as u64 + ZONE_BYTES * u64::from(params.zones),
-                nominal_bytes: params.nominal_capacity_bytes,
+                nominal_bytes: params.modelled_capacity_bytes(),
                 capacity_bytes: params.simulated_capacity_bytes(),
             },
         };

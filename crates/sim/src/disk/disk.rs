@@ -386,7 +386,7 @@ impl Device for Disk {
             model: format!("Simulated {name}"),
             serial: format!("SIM-{name}-{}", self.params.seed),
             firmware: format!("sim-{}", env!("CARGO_PKG_VERSION")),
-            nominal_capacity_bytes: self.params.nominal_capacity_bytes,
+            nominal_capacity_bytes: self.params.modelled_capacity_bytes(),
             capacity_bytes: self.capacity_bytes,
             logical_block_bytes: LOGICAL_BLOCK_BYTES,
             physical_block_bytes: LOGICAL_BLOCK_BYTES,

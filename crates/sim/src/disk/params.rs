@@ -1,7 +1,7 @@
 //! What makes one simulated disk, its table of parameters, and the disks that have a name.
 
 use crate::device::Label;
-use crate::parameters::{count, parameter, positive, text, us_text, Parameter};
+use crate::parameters::{count, parameter, positive, ratio_text, text, us_text, Parameter};
 use crate::quantity::{bytes, bytes_text, decimal, nanoseconds, scaled_bytes, whole};
 
 /// Everything that makes one simulated disk. Times are ns, sizes bytes.
@@ -32,7 +32,21 @@ impl DiskParams {
     /// The capacity the host sees: `capacity`, or the nominal one over the scale.
     pub fn simulated_capacity_bytes(&self) -> u64 {
         self.capacity_bytes
-            .unwrap_or_else(|| scaled_bytes(self.nominal_capacity_bytes, self.scale))
+            .unwrap_or_else(|| scaled_bytes(self.nominal_capacity_bytes, self.scale, 0))
+    }
+
+    /// Capacity of the disk that is modelled; at full size exactly the simulated one, where
+    /// `nominal_capacity` is no whole number of blocks.
+    pub fn modelled_capacity_bytes(&self) -> u64 {
+        match self.capacity_bytes {
+            None if self.scale == 1.0 => self.simulated_capacity_bytes(),
+            _ => self.nominal_capacity_bytes,
+        }
+    }
+
+    /// Modelled over simulated capacity.
+    pub fn simulated_scale(&self) -> f64 {
+        self.modelled_capacity_bytes() as f64 / self.simulated_capacity_bytes() as f64
     }
 }
 
@@ -133,9 +147,21 @@ fn rate_percent(text: &str) -> Result<f64, String> {
 pub const DISK_PARAMETERS: &[Parameter<DiskParams>] = &[
     parameter!("nominal_capacity", "bytes", "capacity of the disk that is modelled",
         nominal_capacity_bytes, bytes, bytes_text),
-    parameter!("scale", "ratio",
-        "nominal capacity over simulated capacity; the seek curve is over shares of the stroke",
-        scale, positive, text),
+    Parameter {
+        name: "scale",
+        unit: "ratio",
+        meaning: "nominal capacity over simulated capacity; the seek curve is over shares of \
+             the stroke",
+        set: |params, value| {
+            params.scale = positive(value)?;
+            Ok(())
+        },
+        // A capacity of its own is a scale of its own.
+        get: |params| match params.capacity_bytes {
+            Some(_) => ratio_text(params.simulated_scale()),
+            None => text(params.scale),
+        },
+    },
     Parameter {
         name: "capacity",
         unit: "bytes",

@@ -10,7 +10,10 @@ use super::ssd::{Counters, DieClock, Ssd};
 use super::table::PARAMETERS;
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES};
 use crate::device::{Device, Facts, Health, Outcome};
-use crate::parameters::Parameter;
+use crate::parameters::{ratio_text, Parameter};
+
+/// Name of the fact that says how much spare flash there is.
+const EFFECTIVE: &str = "op_percent_effective";
 
 impl Ssd {
     /// Forgets the units that lie wholly in the range.
@@ -101,6 +104,9 @@ impl Device for Ssd {
         if let Some(heat) = &self.heat {
             counts.push(("throttled_ns".into(), heat.throttled_ns()));
         }
+        if self.counters.unwritten_bytes > 0 {
+            counts.push(("unwritten_read_bytes".into(), self.counters.unwritten_bytes));
+        }
         counts
     }
 
@@ -126,16 +132,19 @@ impl Device for Ssd {
                 parameter.unit,
             )
         };
+        // What whole blocks of each die make of `op_percent`.
+        let spare_percent = 100.0 * (self.geometry.alpha(self.params.frontier) - 1.0);
+        let spare = (EFFECTIVE.into(), ratio_text(spare_percent), "%");
         Facts {
             model: format!("Simulated {name}"),
             serial: format!("SIM-{name}-{}", self.params.seed),
             firmware: format!("sim-{}", env!("CARGO_PKG_VERSION")),
-            nominal_capacity_bytes: self.params.nominal_capacity_bytes,
+            nominal_capacity_bytes: self.params.modelled_capacity_bytes(),
             capacity_bytes: self.capacity_bytes,
             logical_block_bytes: LOGICAL_BLOCK_BYTES,
             physical_block_bytes: self.params.mapping_bytes.max(LOGICAL_BLOCK_BYTES),
             label: self.identity.label,
-            parameters: PARAMETERS.iter().map(value).collect(),
+            parameters: PARAMETERS.iter().map(value).chain([spare]).collect(),
         }
     }
 
@@ -176,8 +185,10 @@ impl Device for Ssd {
             trimmed_bytes,
             page_reads,
             folded_pages,
+            unwritten_bytes,
         } = self.counters;
         [
+            unwritten_bytes,
             read_bytes,
             written_bytes,
             trimmed_bytes,

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::quantity::scaled_bytes;
+
 /// Which closed block is cleaned next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cleaning {
@@ -239,21 +241,25 @@ impl std::error::Error for ParamError {}
 
 impl SsdParams {
     /// The capacity the host sees: `capacity`, or the nominal one over the scale (in whole MiB
-    /// when it is scaled down).
+    /// when it is scaled down, in whole mapping units of 4 KiB or more when it is not).
     pub fn simulated_capacity_bytes(&self) -> u64 {
-        const MIB: u64 = 1 << 20;
+        let unit_bytes = u64::from(self.mapping_bytes);
+        let scaled = || scaled_bytes(self.nominal_capacity_bytes, self.scale, unit_bytes);
+        self.capacity_bytes.unwrap_or_else(scaled)
+    }
+
+    /// Capacity of the drive that is modelled; at full size exactly the simulated one, where
+    /// `nominal_capacity` is no whole number of mapping units.
+    pub fn modelled_capacity_bytes(&self) -> u64 {
         match self.capacity_bytes {
-            Some(capacity_bytes) => capacity_bytes,
-            None if self.scale > 1.0 => {
-                (self.nominal_capacity_bytes as f64 / self.scale) as u64 / MIB * MIB
-            }
-            None => (self.nominal_capacity_bytes as f64 / self.scale) as u64,
+            None if self.scale == 1.0 => self.simulated_capacity_bytes(),
+            _ => self.nominal_capacity_bytes,
         }
     }
 
-    /// Nominal over simulated capacity; volumes beside the capacity shrink by as much.
+    /// Modelled over simulated capacity; volumes beside the capacity shrink by as much.
     pub fn simulated_scale(&self) -> f64 {
-        self.nominal_capacity_bytes as f64 / self.simulated_capacity_bytes() as f64
+        self.modelled_capacity_bytes() as f64 / self.simulated_capacity_bytes() as f64
     }
 
     /// Mapping units in a flash page.

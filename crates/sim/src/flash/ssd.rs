@@ -34,6 +34,8 @@ pub(super) struct Counters {
     pub(super) trimmed_bytes: u64,
     pub(super) page_reads: u64,
     pub(super) folded_pages: u64,
+    /// Read by the host where nothing had ever been written, or was trimmed since.
+    pub(super) unwritten_bytes: u64,
 }
 
 /// A simulated SSD. See `docs/reference/simulated-ssd.md` for what is modelled and what is not.
@@ -191,6 +193,8 @@ impl Ssd {
                 if !same {
                     data_ns = data_ns.max(Some(self.read_page(die, ready)));
                 }
+            } else {
+                self.count_unwritten(unit, offset_bytes, length);
             }
         }
         self.counters.read_bytes += length;
@@ -206,6 +210,15 @@ impl Ssd {
             }
         };
         moved + units_ns + self.times.ack
+    }
+
+    /// Counts what of a read lies in `unit`, which holds nothing.
+    #[cold]
+    fn count_unwritten(&mut self, unit: u32, offset_bytes: u64, length_bytes: u64) {
+        let start_bytes = u64::from(unit) << self.unit_shift;
+        let end_bytes = start_bytes + (1 << self.unit_shift);
+        self.counters.unwritten_bytes +=
+            end_bytes.min(offset_bytes + length_bytes) - start_bytes.max(offset_bytes);
     }
 
     /// Reads one page of `die` for the host; a busy die is suspended after `read_wait`.

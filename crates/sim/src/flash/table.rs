@@ -5,7 +5,8 @@ use crate::flash::params::{
     Cleaning, Frontier, Pacing, PageTimes, ParamError, SlowDie, SsdParams, WhenFull,
 };
 use crate::parameters::{
-    count, name_of, one_of, parameter, percent, positive, power_of_two, text, us_text, Parameter,
+    count, name_of, one_of, parameter, percent, positive, power_of_two, ratio_text, text, us_text,
+    Parameter,
 };
 use crate::quantity::{bytes, bytes_text, decimal, nanoseconds, whole};
 
@@ -129,9 +130,20 @@ pub const PARAMETERS: &[Parameter<SsdParams>] = &[
     parameter!("nominal_capacity", "bytes",
         "capacity of the drive that is modelled",
         nominal_capacity_bytes, bytes, bytes_text),
-    parameter!("scale", "ratio",
-        "nominal capacity over simulated capacity; 1 is full size",
-        scale, positive, text),
+    Parameter {
+        name: "scale",
+        unit: "ratio",
+        meaning: "nominal capacity over simulated capacity; 1 is full size",
+        set: |params, value| {
+            params.scale = positive(value)?;
+            Ok(())
+        },
+        // A capacity of its own is a scale of its own.
+        get: |params| match params.capacity_bytes {
+            Some(_) => ratio_text(params.simulated_scale()),
+            None => text(params.scale),
+        },
+    },
     Parameter {
         name: "capacity",
         unit: "bytes",

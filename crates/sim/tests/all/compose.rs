@@ -5,7 +5,7 @@ use teijo_engine::request::Op;
 use teijo_sim::cache::params::{
     CacheParams, HostCacheParams, CACHE_PARAMETERS, HOST_CACHE_PARAMETERS,
 };
-use teijo_sim::compose::{build, kinds, named, open, parse, Node};
+use teijo_sim::compose::{build, kinds, named, need_bytes, open, parse, Node};
 use teijo_sim::device::{Device, Facts, Outcome};
 use teijo_sim::disk::params::{disk_presets, DISK_PARAMETERS};
 use teijo_sim::files::params::{OsParams, OS_PARAMETERS};
@@ -173,6 +173,37 @@ fn one_scale_holds_for_the_whole_tree() {
         (of("0.seed"), of("1.seed"), of("2.seed")),
         ("5".into(), "6".into(), "9".into())
     );
+}
+
+#[test]
+fn a_scale_behind_the_brackets_of_a_part_is_that_parts_alone() {
+    let whole = facts("raid0(raid1(2×hdd-7200)?scale=3, hdd-7200)?scale=50");
+    let scales = ["0.0-1.scale", "1.scale"].map(|name| value(&whole, name));
+    assert_eq!(scales, ["3", "50"]);
+    // A capacity of its own is a scale of its own, and told as one.
+    let capacity = facts("raid0(s3700?capacity=4096MB, hdd-7200)");
+    let scales = ["0.scale", "1.scale"].map(|name| value(&capacity, name));
+    assert_eq!(scales, ["48.8281", "1"]);
+}
+
+#[test]
+fn a_capacity_that_is_no_part_of_the_written_scale_is_refused() {
+    for text in [
+        "cache(s3700?capacity=2GB)?size=1GB&scale=1",
+        "raid0(2×hdd-7200?capacity=1GB)?scale=100",
+        "tier(raid1(2×s3700?capacity=4GB), hdd-7200)?scale=100",
+    ] {
+        for made in [open(text).map(|_| 0), need_bytes(text, &[])] {
+            let error = made.expect_err(text).to_string();
+            let place = text.find("capacity").unwrap() + 1;
+            // The text counts characters, and × is one of two bytes.
+            let place = place - text[..place].matches('×').count();
+            assert!(error.contains(&format!("at character {place}")), "{error}");
+            assert!(error.contains("nominal_capacity"), "{error}");
+        }
+    }
+    let agreed = facts("cache(s3700?capacity=4096MB)?size=1GB&scale=48.83");
+    assert_eq!(agreed.scale(), 48.828125);
 }
 
 #[test]

@@ -140,8 +140,11 @@ fn a_device_without_a_fault_is_as_its_part_to_the_nanosecond() {
                 "depth {depth}, {read_percent} % reads"
             );
             assert_eq!(alone.health(), faulty.health());
-            let but_ios = |(name, count): (String, u64)| name != "ios" && count > 0;
-            assert!(!counts(&faulty).into_iter().any(but_ios));
+            // The drives below count what nobody wrote; what is counted of faults is 0.
+            let of_drives = |name: &str| name.ends_with("unwritten_read_bytes");
+            let of_faults =
+                |(name, count): (&String, &u64)| name != "ios" && !of_drives(name) && *count > 0;
+            assert!(!counts(&faulty).iter().any(of_faults));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Every parameter can be set from text, is refused with a reason, and is documented.
 
 use teijo_sim::device::{Device, Label};
-use teijo_sim::flash::params::ParamError;
+use teijo_sim::flash::params::{reserve_blocks, ParamError, SsdParams};
 use teijo_sim::flash::PARAMETERS;
 use teijo_sim::presets::{base, build, families, open, presets};
 
@@ -24,7 +24,8 @@ fn every_preset_makes_a_drive_that_says_it_is_simulated() {
             (facts.logical_block_bytes, facts.physical_block_bytes),
             (512, 4096)
         );
-        assert_eq!(facts.parameters.len(), PARAMETERS.len());
+        // Beside them the spare flash that whole blocks make.
+        assert_eq!(facts.parameters.len(), PARAMETERS.len() + 1);
     }
 }
 
@@ -111,6 +112,61 @@ fn a_mistake_is_named_with_its_remedy() {
     for (text, expected) in cases {
         let error = open(text).expect_err(text);
         assert!(error.to_string().contains(expected), "{text}: {error}");
+    }
+}
+
+#[test]
+fn every_preset_is_simulated_at_full_size_as_at_any_other() {
+    for preset in presets() {
+        let mut params = SsdParams {
+            scale: 1.0,
+            ..preset.params
+        };
+        let made = params.geometry();
+        made.unwrap_or_else(|error| panic!("{}: {error}", preset.name));
+        for mapping_bytes in [params.mapping_bytes, 65_536] {
+            params.mapping_bytes = mapping_bytes;
+            let bytes = params.simulated_capacity_bytes();
+            assert!(bytes.is_multiple_of(u64::from(params.mapping_bytes)));
+            assert!(
+                params.nominal_capacity_bytes - bytes < 65_536,
+                "{}",
+                preset.name
+            );
+            // What is left of the last block is no scale.
+            assert_eq!(params.simulated_scale(), 1.0, "{}", preset.name);
+        }
+    }
+    let uneven = open("mlc-a?nominal_capacity=1000MB&scale=1&dies=2").unwrap();
+    let facts = uneven.facts();
+    assert_eq!(facts.capacity_bytes, 999_997_440);
+    assert_eq!(facts.nominal_capacity_bytes, facts.capacity_bytes);
+    let disk = teijo_sim::compose::open("hdd-7200?nominal_capacity=500GB").unwrap();
+    assert_eq!(disk.facts().scale(), 1.0);
+}
+
+#[test]
+fn spare_flash_is_told_as_whole_blocks_make_it() {
+    for (asked, units, effective) in [("9", 32_768, "9.375"), ("21", 131_072, "21.0938")] {
+        let text = format!(
+            "mlc-b?capacity={}KiB&dies=4&pages_per_block=256&op_percent={asked}",
+            4 * units
+        );
+        let drive = open(&text).unwrap();
+        let facts = drive.facts();
+        let told = |name: &str| {
+            let found = facts.parameters.iter().find(|(key, _, _)| key == name);
+            found.expect("it is told").1.clone()
+        };
+        assert_eq!(told("op_percent"), asked);
+        assert_eq!(told("op_percent_effective"), effective);
+        // By hand: blocks that are neither filled by the host's data nor held in reserve.
+        let geometry = drive.geometry();
+        let reserve = reserve_blocks(drive.params().frontier);
+        let blocks = f64::from(geometry.dies * (geometry.blocks_per_die - reserve));
+        let by_hand = 100.0 * (blocks * 256.0 / f64::from(units) - 1.0);
+        let told: f64 = told("op_percent_effective").parse().unwrap();
+        assert_within(asked, told, by_hand, 0.001);
     }
 }
 

@@ -26,6 +26,30 @@ fn alpha(drive: &Ssd) -> f64 {
 }
 
 #[test]
+fn what_is_read_and_was_never_written_is_counted_to_the_byte() {
+    let mut drive = device("mlc-b?capacity=64MiB&dies=2&pages_per_block=64");
+    let counted = |drive: &Ssd| {
+        let counts = drive.counts();
+        let found = counts
+            .iter()
+            .find(|(name, _)| name == "unwritten_read_bytes");
+        found.map_or(0, |found| found.1)
+    };
+    drive.serve(Op::Write, 0, 8192, 0);
+    drive.serve(Op::Read, 0, 8192, 1_000_000);
+    assert_eq!(counted(&drive), 0);
+    // Of these 8 KiB from 6 KiB on, the first 2 KiB were written.
+    drive.serve(Op::Read, 6144, 8192, 2_000_000);
+    assert_eq!(counted(&drive), 6144);
+    drive.serve(Op::Read, 1 << 20, 512, 3_000_000);
+    assert_eq!(counted(&drive), 6656);
+    // What was trimmed is as what was never written.
+    drive.serve(Op::Discard, 4096, 4096, 4_000_000);
+    drive.serve(Op::Read, 0, 8192, 5_000_000);
+    assert_eq!(counted(&drive), 6656 + 4096);
+}
+
+#[test]
 fn steady_iops_are_the_fluid_limit_of_the_dies() {
     for text in [
         "slc-a?capacity=4GiB",
