@@ -31,11 +31,9 @@ def found(run: teijo.api.Run) -> dict[str, float]:
     return {each.name: each.value for each in run.findings.scalars if each.value is not None}
 
 
-def test_what_the_largest_chunk_does_to_large_reads_as_these_platters_stand_is_found(
-    found: dict[str, float],
-) -> None:
-    assert found["seq-read: chunk 128KiB by 16KiB"] > 1.3
-    assert found["seq-read: share of chunk"] > 90
+def test_large_reads_in_order_are_as_fast_with_any_chunk(found: dict[str, float]) -> None:
+    # Three disks' data at 155 MB/s: a member passes the chunk of parity as it reads on.
+    assert found["seq-read: chunk 128KiB by 16KiB"] == pytest.approx(1, abs=0.05)
 
 
 def test_write_through_is_as_no_cache(found: dict[str, float]) -> None:

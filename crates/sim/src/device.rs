@@ -200,6 +200,11 @@ pub trait Device: Clone {
 
     fn facts(&self) -> Facts;
 
+    /// Whether what is read in order is read faster, as by a disk's arm.
+    fn is_rotational(&self) -> bool {
+        false
+    }
+
     fn capacity_bytes(&self) -> u64;
 
     fn logical_block_bytes(&self) -> u32;

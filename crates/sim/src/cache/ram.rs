@@ -402,6 +402,10 @@ impl<D: Device> Device for Cache<D> {
         }
     }
 
+    fn is_rotational(&self) -> bool {
+        self.part().is_rotational()
+    }
+
     fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
     }

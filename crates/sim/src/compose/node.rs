@@ -151,6 +151,10 @@ impl Device for Node {
         each!(self, device => device.facts())
     }
 
+    fn is_rotational(&self) -> bool {
+        each!(self, device => device.is_rotational())
+    }
+
     fn capacity_bytes(&self) -> u64 {
         each!(self, device => device.capacity_bytes())
     }

@@ -74,6 +74,11 @@ impl Mechanics {
         media_ns(self.zone(end_bytes), end_bytes) - media_ns(self.zone(at_bytes), at_bytes)
     }
 
+    /// Bytes that pass under the head in `time_ns` from `at_bytes` on, at the rate that is there.
+    pub fn passed_bytes(&self, at_bytes: u64, time_ns: u64) -> u64 {
+        (time_ns as f64 / self.zone(at_bytes).ns_per_byte) as u64
+    }
+
     /// Time of moving the arm: nothing within a track, then t + r √d, linear beyond the knee with
     /// the slope it has there; d is the distance as a share of the stroke (Ruemmler and Wilkes).
     pub fn seek_ns(&self, from_bytes: u64, to_bytes: u64) -> u64 {

@@ -1,7 +1,9 @@
 //! What makes one simulated disk, its table of parameters, and the disks that have a name.
 
 use crate::device::Label;
-use crate::parameters::{count, parameter, positive, ratio_text, text, us_text, Parameter};
+use crate::parameters::{
+    count, parameter, percent, positive, ratio_text, text, us_text, Parameter,
+};
 use crate::quantity::{bytes, bytes_text, decimal, nanoseconds, scaled_bytes, whole};
 
 /// Everything that makes one simulated disk. Times are ns, sizes bytes.
@@ -22,7 +24,10 @@ pub struct DiskParams {
     pub age_percent: f64,
     pub write_cache_bytes: u64,
     pub destage: u32,
+    pub destage_percent: f64,
+    pub destage_wait_ns: u64,
     pub read_ahead_bytes: u64,
+    pub read_ahead_segments: u32,
     pub link_mb_per_second: f64,
     pub command_ns: u64,
     pub seed: u64,
@@ -86,7 +91,10 @@ fn hdd_7200() -> DiskPreset {
             age_percent: 5.0,
             write_cache_bytes: 32 << 20,
             destage: 64,
+            destage_percent: 50.0,
+            destage_wait_ns: 30_000 * US,
             read_ahead_bytes: 8 << 20,
+            read_ahead_segments: 4,
             link_mb_per_second: 270.0,
             command_ns: 0,
             seed: 1,
@@ -201,9 +209,18 @@ pub const DISK_PARAMETERS: &[Parameter<DiskParams>] = &[
     parameter!("destage", "extents",
         "cached writes among which the disk chooses the nearest in time",
         destage, count, text),
+    parameter!("destage_percent", "% of the write cache",
+        "above this it is emptied beside reads, down to half of it; below only when none wait",
+        destage_percent, percent, text),
+    parameter!("destage_wait_us", "µs",
+        "after a read, before cached writes are put on the platter that nobody waits for",
+        destage_wait_ns, nanoseconds, us_text),
     parameter!("read_ahead", "bytes",
-        "read on behind a read, for the one that follows it; 0 is off",
+        "read on behind a read, over gaps too, for those that follow it; 0 is off",
         read_ahead_bytes, bytes, bytes_text),
+    parameter!("read_ahead_segments", "count",
+        "stretches of what was read that are kept, the one being read among them",
+        read_ahead_segments, count, text),
     parameter!("link_mb_per_second", "MB/s (10^6)", "host link",
         link_mb_per_second, positive, text),
     parameter!("command_us", "µs", "between the end of a command and the choice of the next",

@@ -452,6 +452,10 @@ impl<D: Device> Device for Faulty<D> {
         }
     }
 
+    fn is_rotational(&self) -> bool {
+        self.part().is_rotational()
+    }
+
     fn capacity_bytes(&self) -> u64 {
         self.part().capacity_bytes()
     }

@@ -124,6 +124,10 @@ impl<D: Device> Device for Os<D> {
         }
     }
 
+    fn is_rotational(&self) -> bool {
+        self.part().is_rotational()
+    }
+
     fn capacity_bytes(&self) -> u64 {
         self.part().capacity_bytes()
     }

@@ -72,6 +72,8 @@ pub struct Array<D> {
     /// Member I/Os in flight, of each member.
     waiting: Vec<u32>,
     mirror: u32,
+    /// Where the last read of each mirror ended.
+    read_to_bytes: Vec<u64>,
     ended: Vec<Ended>,
     read_bytes: u64,
     written_bytes: u64,
@@ -113,6 +115,7 @@ impl<D: Device> Array<D> {
             later: BinaryHeap::new(),
             next: (u64::MAX, None),
             mirror: 0,
+            read_to_bytes: vec![u64::MAX; count as usize],
             ended: Vec::new(),
             read_bytes: 0,
             written_bytes: 0,
@@ -142,8 +145,23 @@ impl<D: Device> Array<D> {
         };
     }
 
-    /// The living mirror with the fewest I/Os in flight, in turn if they have as many.
-    fn pick_mirror(&mut self) -> u32 {
+    /// The living mirror that a read of [offset, offset + length) goes to: the one that has just
+    /// read what is before it, if that is faster, as in Linux md; else the one with the fewest
+    /// I/Os in flight, in turn if they have as many.
+    fn pick_mirror(&mut self, offset_bytes: u64, length_bytes: u64) -> u32 {
+        let goes_on = |member: &u32| {
+            let place = *member as usize;
+            self.read_to_bytes[place] == offset_bytes
+                && !self.failed[place]
+                && self.members[place].is_rotational()
+        };
+        let goes_on = (0..self.layout.members).find(goes_on);
+        let picked = goes_on.unwrap_or_else(|| self.least_busy_mirror());
+        self.read_to_bytes[picked as usize] = offset_bytes + length_bytes;
+        picked
+    }
+
+    fn least_busy_mirror(&mut self) -> u32 {
         let count = self.layout.members;
         let turn = |step: u32| (self.mirror + step) % count;
         let living = (0..count)
@@ -155,7 +173,11 @@ impl<D: Device> Array<D> {
     }
 
     fn works(&mut self, op: Op, offset_bytes: u64, length_bytes: u64) -> Result<Vec<Work>, i32> {
-        let mirror = self.pick_mirror();
+        let mirror = if op == Op::Read && self.layout.level == Level::Mirrored {
+            self.pick_mirror(offset_bytes, length_bytes)
+        } else {
+            0
+        };
         let planner = Planner {
             layout: &self.layout,
             failed: &self.failed,
@@ -453,6 +475,10 @@ impl<D: Device> Device for Array<D> {
         }
     }
 
+    fn is_rotational(&self) -> bool {
+        self.members.iter().any(Device::is_rotational)
+    }
+
     fn capacity_bytes(&self) -> u64 {
         self.layout.capacity_bytes()
     }
@@ -470,6 +496,7 @@ impl<D: Device> Device for Array<D> {
         digest.mix(busy);
         digest.mix(self.waiting.iter().map(|&count| u64::from(count)));
         digest.mix([u64::from(self.mirror), self.read_bytes]);
+        digest.mix(self.read_to_bytes.iter().copied());
         digest.mix([self.written_bytes, self.trimmed_bytes]);
         digest.value()
     }

@@ -21,6 +21,7 @@ mod parameters;
 mod presets;
 mod queueing;
 mod raid;
+mod raid_grid;
 mod scale;
 mod session;
 mod slc_region;

@@ -366,7 +366,8 @@ fn the_published_copy_breaks_at_thirty_gigabytes_to_ten_megabytes_a_second() {
         let after: Vec<f64> = after.map(|(_, rate)| *rate).collect();
         let mean = after.iter().sum::<f64>() / after.len() as f64;
         println!("{scale}: the cliff is at {at:.1} GB, {mean:.1} MB/s from there on");
-        assert!((30.0..32.0).contains(&at));
+        // A scaled piece is whole MiB, so the thirtieth may end a little before 30 GB.
+        assert!((29.8..32.0).contains(&at));
         assert_within("after the cliff", mean, 10.0, 20.0);
         let off = copied("raid5-4x2tb?scale=30", 110.0, 5);
         assert!(off.iter().all(|(_, rate)| *rate > 5.0 * mean), "{off:?}");

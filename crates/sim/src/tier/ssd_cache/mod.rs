@@ -306,6 +306,10 @@ impl<D: Device> Device for SsdCache<D> {
             .facts("ssd-cache", self.params.seed, self.capacity, own)
     }
 
+    fn is_rotational(&self) -> bool {
+        self.pair.devices().into_iter().any(Device::is_rotational)
+    }
+
     fn capacity_bytes(&self) -> u64 {
         self.capacity.bytes
     }

@@ -308,6 +308,10 @@ impl<D: Device> Device for Tier<D> {
             .facts("tier", self.params.seed, self.capacity, own)
     }
 
+    fn is_rotational(&self) -> bool {
+        self.pair.devices().into_iter().any(Device::is_rotational)
+    }
+
     fn capacity_bytes(&self) -> u64 {
         self.capacity.bytes
     }
