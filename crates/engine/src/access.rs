@@ -115,6 +115,7 @@ impl Uniform {
 }
 
 /// The draws of one worker: sizes, places, and what is done there.
+#[derive(Debug)]
 pub struct Draws {
     generator: Xoshiro256PlusPlus,
     range: Range,

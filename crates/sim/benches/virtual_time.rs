@@ -1,7 +1,8 @@
-//! Simulated I/Os per second of one core: the translation layer alone, and timed random writes
-//! through the engine's worker. Medians of several runs; `cargo bench -p teijo-sim`. A full-size
-//! drive is written once over; `cargo bench -p teijo-sim -- full-size` does six capacities of it,
-//! and nothing else.
+//! Simulated I/Os per second of one core: the translation layer alone, then timed I/O through the
+//! engine's worker, of a drive and of devices put together, beside a loop that only waits for
+//! memory, so that hosts can be told apart. All in turns, the best of several rounds, by processor
+//! time; `cargo bench -p teijo-sim`. Words name the rows that are wanted (`-- raid tier`). A
+//! full-size drive is written once over; `-- full-size` does six capacities of it, and nothing else.
 
 use std::time::Instant;
 
@@ -17,12 +18,73 @@ use teijo_sim::presets;
 use teijo_sim::session::{SimSession, Unobserved};
 
 const RUNS: usize = 5;
-/// Disks are written in part: six capacities of one would take its arm a year.
-const MOST_BYTES: u64 = 24 << 30;
+/// I/Os of one row and round: of a drive of 1 GiB, six capacities.
+const IOS: u64 = 6 << 18;
+/// Entries of the table that the reference loop goes through, 256 MiB: more than caches hold.
+const REFERENCE_ENTRIES: usize = 64 << 20;
+
+/// One row of what composed devices cost.
+struct Row {
+    text: &'static str,
+    read_percent: u8,
+    /// What one core of a quiet host should do, M I/Os/s.
+    goal: f64,
+}
+
+/// Random blocks of 4 KiB, 32 in flight.
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    Row { text: "slc-a?capacity=1GiB", read_percent: 0, goal: 20.0 },
+    Row { text: "slc-a?capacity=1GiB", read_percent: 100, goal: 20.0 },
+    Row { text: "slc-a?capacity=1GiB&pacing=paced", read_percent: 0, goal: 20.0 },
+    Row { text: "slc-a?capacity=1GiB&jitter_percent=0", read_percent: 0, goal: 20.0 },
+    Row { text: "raid0(4×slc-a?capacity=1GiB)", read_percent: 0, goal: 8.0 },
+    Row { text: "raid0(4×slc-a?capacity=1GiB)", read_percent: 100, goal: 8.0 },
+    Row { text: "raid10(4×slc-a?capacity=1GiB)", read_percent: 0, goal: 8.0 },
+    Row { text: "raid10(4×slc-a?capacity=1GiB)", read_percent: 100, goal: 8.0 },
+    Row { text: "raid5(4×slc-a?capacity=1GiB)", read_percent: 0, goal: 0.0 },
+    Row { text: "tier(slc-a?capacity=1GiB, slc-b?capacity=4GiB)", read_percent: 0, goal: 5.0 },
+    Row { text: "tier(slc-a?capacity=1GiB, slc-b?capacity=4GiB)", read_percent: 70, goal: 5.0 },
+    Row { text: "ssd-cache(slc-a?capacity=1GiB, slc-b?capacity=4GiB)", read_percent: 70, goal: 5.0 },
+    Row { text: "ssd-cache(slc-a?capacity=1GiB, slc-b?capacity=4GiB)?mode=write-back",
+          read_percent: 0, goal: 5.0 },
+    Row { text: "cache(slc-a?capacity=1GiB)", read_percent: 0, goal: 5.0 },
+    Row { text: "cache(slc-a?capacity=1GiB)", read_percent: 70, goal: 5.0 },
+    Row { text: "cache(slc-a?capacity=1GiB)?mode=write-through", read_percent: 0, goal: 5.0 },
+    Row { text: "host-cache(slc-a?capacity=1GiB)", read_percent: 0, goal: 5.0 },
+    Row { text: "host-cache(slc-a?capacity=1GiB)", read_percent: 70, goal: 5.0 },
+    Row { text: "faulty(slc-a?capacity=1GiB)", read_percent: 0, goal: 5.0 },
+];
+
+impl Row {
+    fn name(&self) -> String {
+        let Self {
+            text, read_percent, ..
+        } = self;
+        format!("{text}, {read_percent} % reads")
+    }
+}
 
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
+}
+
+fn best(values: &[f64]) -> f64 {
+    values.iter().copied().fold(0.0, f64::max)
+}
+
+/// Million random increments per second of a table that no cache holds: what a host's memory gives
+/// a loop with nothing else to do, while others use it too.
+fn reference(table: &mut [u32]) -> f64 {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let count = 8 << 20;
+    let started_s = processor_s();
+    for _ in 0..count {
+        let place = ((random.next_u64() >> 32) * table.len() as u64) >> 32;
+        table[place as usize] += 1;
+    }
+    f64::from(count) / (processor_s() - started_s) / 1e6
 }
 
 /// Million host writes per second, and write amplification, in steady state.
@@ -60,7 +122,7 @@ fn translation_layer(op_percent: f64) -> (f64, f64) {
     )
 }
 
-fn random_writes(session: &SimSession<Node>, total_bytes: u64) -> Plan {
+fn random_blocks(session: &SimSession<Node>, read_percent: u8, total_bytes: u64) -> Plan {
     let capacity_bytes = session.device().capacity_bytes();
     let range = Range {
         start_bytes: 0,
@@ -71,7 +133,7 @@ fn random_writes(session: &SimSession<Node>, total_bytes: u64) -> Plan {
     let stream = StreamPlan {
         threads: 1,
         queue_depth: 32,
-        read_percent: 0,
+        read_percent,
         block_size_bytes: 4096,
         access: Access::Random,
         range,
@@ -89,17 +151,62 @@ fn random_writes(session: &SimSession<Node>, total_bytes: u64) -> Plan {
     }
 }
 
-/// Million simulated I/Os per second of a saturation from fresh, six capacities of an SSD.
-fn saturation(text: &str) -> f64 {
-    let rates = (0..RUNS).map(|_| {
-        let mut session = SimSession::new(open(text).expect("a preset"));
-        let capacities = 6 * session.device().capacity_bytes();
-        let plan = random_writes(&session, capacities.min(MOST_BYTES));
-        let started = Instant::now();
-        let lap = session.run(&plan, &mut Unobserved).expect("a lap");
-        lap.streams[0].write.ios as f64 / started.elapsed().as_secs_f64() / 1e6
-    });
-    median(rates.collect())
+/// A device that was written at random as often as a row does, from fresh.
+fn written(text: &str) -> SimSession<Node> {
+    let mut session = SimSession::new(open(text).expect("a preset"));
+    let plan = random_blocks(&session, 0, 4096 * IOS);
+    session.run(&plan, &mut Unobserved).expect("a lap");
+    session
+}
+
+/// Million simulated I/Os per second of processor time.
+fn rate(row: &Row, written: &mut SimSession<Node>) -> f64 {
+    // A new drive's first writes count as well: nothing is cleaned then.
+    let mut fresh = SimSession::new(open(row.text).expect("a preset"));
+    let writes = row.read_percent == 0;
+    let session = if writes { &mut fresh } else { written };
+    let plan = random_blocks(session, row.read_percent, 4096 * IOS);
+    let started_s = processor_s();
+    let lap = session.run(&plan, &mut Unobserved).expect("a lap");
+    let worked_s = processor_s() - started_s;
+    let [stream] = &lap.streams[..] else {
+        panic!("one stream");
+    };
+    (stream.read.ios + stream.write.ios) as f64 / worked_s / 1e6
+}
+
+/// Prints what each row costs beside the first one of them and beside the reference loop.
+fn composed(rows: &[&Row]) {
+    let mut sessions: Vec<_> = rows.iter().map(|row| written(row.text)).collect();
+    let mut table = vec![1; REFERENCE_ENTRIES];
+    let mut rates = vec![Vec::new(); rows.len()];
+    let mut references = Vec::new();
+    for _ in 0..RUNS {
+        for ((row, session), rates) in rows.iter().zip(&mut sessions).zip(&mut rates) {
+            references.push(reference(&mut table));
+            rates.push(rate(row, session));
+        }
+    }
+    let host = best(&references);
+    let (least, usual) = (
+        references.iter().copied().fold(host, f64::min),
+        median(references),
+    );
+    println!(
+        "reference loop, increments at random in 256 MiB: {host:.0} M/s at best, median \
+         {usual:.0}, {least:.0} at worst"
+    );
+    let first = rates.first().map_or(1.0, |rates| best(rates));
+    for (row, rates) in rows.iter().zip(&rates) {
+        let (name, rate) = (row.name(), best(rates));
+        println!(
+            "{name}: {rate:.1} M I/Os/s (goal {:.0}), {:.2} of the first row, {:.3} of the \
+             reference",
+            row.goal,
+            rate / first,
+            rate / host
+        );
+    }
 }
 
 /// Prints the seconds of a full-size drive's saturation from fresh, once: of the clock and of the
@@ -107,7 +214,7 @@ fn saturation(text: &str) -> f64 {
 fn full_size(capacities: u64) {
     let text = "s3700?scale=1";
     let mut session = SimSession::new(open(text).expect("a preset"));
-    let plan = random_writes(&session, capacities * session.device().capacity_bytes());
+    let plan = random_blocks(&session, 0, capacities * session.device().capacity_bytes());
     let (started, worked_s) = (Instant::now(), processor_s());
     session.run(&plan, &mut Unobserved).expect("a lap");
     let clock_s = started.elapsed().as_secs_f64();
@@ -132,26 +239,24 @@ fn state_mb_per_gib(text: &str) -> f64 {
 }
 
 fn main() {
-    if std::env::args().any(|word| word == "full-size") {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words
+        .iter()
+        .map(String::as_str)
+        .filter(|word| *word != "--bench")
+        .collect();
+    if words == ["full-size"] {
         return full_size(6);
+    }
+    let is_wanted =
+        |row: &&Row| words.is_empty() || words.iter().any(|word| row.name().contains(word));
+    composed(&ROWS.iter().filter(is_wanted).collect::<Vec<_>>());
+    if !words.is_empty() {
+        return;
     }
     for op_percent in [7.0, 12.5, 28.0] {
         let (rate, wa) = translation_layer(op_percent);
         println!("translation layer, 1 GiB, OP {op_percent} %: {rate:.1} M writes/s, WA {wa:.2}");
-    }
-    for text in [
-        "slc-a?capacity=1GiB",
-        "slc-a?capacity=1GiB&pacing=paced",
-        "slc-a?capacity=1GiB&jitter_percent=0",
-        "slc-a?capacity=1GiB&jitter_percent=0&pacing=paced",
-        "slc-a?capacity=4GiB",
-        "mlc-a",
-        "raid0(4×slc-a?capacity=1GiB)",
-    ] {
-        println!(
-            "random writes, 32 in flight, {text}: {:.1} M I/Os/s",
-            saturation(text)
-        );
     }
     for text in ["slc-a", "s3700", "mlc-a", "mlc-a?compression=on"] {
         let mb = state_mb_per_gib(text);

@@ -2,20 +2,35 @@
 //! its completion waits in order of time, and waiting for it moves the clock instead of passing
 //! time. A completion that the device does not know yet is landed here later, by the session.
 
-use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
+use teijo_engine::access::Draws;
 use teijo_engine::backend::Backend;
 use teijo_engine::clock::Clock;
 use teijo_engine::plan::Content;
 use teijo_engine::request::{Completion, Op, Request};
+use teijo_engine::seed::derive_seed;
+use teijo_engine::stream::Seat;
 
 use crate::device::{Damage, Device, Outcome, Ticket};
+use crate::timeline::Timeline;
 
 /// Bits of a ticket below the worker's number: the slot, as in a tag.
 const SLOT_BITS: u32 = 16;
+
+/// How many I/Os before its turn a device hears of a place.
+const IOS_AHEAD: u32 = 8;
+
+/// Where the next I/O of these draws begins, with all that is drawn for it.
+#[inline]
+fn next_offset(draws: &mut Draws) -> u64 {
+    draws.length_bytes();
+    let extent = draws.extent();
+    draws.op();
+    extent.offset_bytes
+}
 
 /// What compression at its best leaves of such data, in 2^-16. The stamps in zeros are small.
 pub(crate) fn left_q16(content: Content) -> u32 {
@@ -63,12 +78,6 @@ pub(crate) trait Seam: Backend {
     fn suffer(&mut self, _slot: usize, _damage: Damage) {}
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Flying {
-    done_ns: u64,
-    completion: Completion,
-}
-
 /// How far an I/O of a stream is that writes through.
 #[derive(Clone, Copy, Debug, Default)]
 enum Through {
@@ -86,7 +95,7 @@ pub struct SimBackend<D> {
     clock: VirtualClock,
     pub(crate) device: Option<Box<D>>,
     /// In order of completion; equal times in order of issue.
-    flying: VecDeque<Flying>,
+    flying: Timeline<Completion>,
     /// This worker's number in the session, in the upper bits of its tickets.
     worker: u32,
     /// What compression leaves of what this worker writes, in 2^-16.
@@ -95,6 +104,8 @@ pub struct SimBackend<D> {
     pub(crate) write_through: bool,
     /// By slot, where writes go through.
     through: Vec<Through>,
+    /// The draws of this worker, some I/Os ahead, for a device that gains by knowing them.
+    scout: Option<Box<Draws>>,
     /// Tags of the requests whose end the device does not know yet, by slot.
     untold: Vec<u64>,
 }
@@ -102,7 +113,7 @@ pub struct SimBackend<D> {
 impl<D: Device> SimBackend<D> {
     /// For worker number `worker`, with at most `depth` I/Os in flight.
     pub fn new(clock: VirtualClock, worker: u32, depth: u16) -> Self {
-        let flying = VecDeque::with_capacity(usize::from(depth) + 1);
+        let flying = Timeline::with_capacity(usize::from(depth) + 1);
         Self {
             clock,
             device: None,
@@ -111,8 +122,22 @@ impl<D: Device> SimBackend<D> {
             left_q16: left_q16(Content::Random),
             write_through: false,
             through: vec![Through::default(); usize::from(depth)],
+            scout: None,
             untold: Vec::new(),
         }
+    }
+
+    /// The same, and the device hears of each place some I/Os before the worker on `seat` asks for
+    /// it; of blocks in order it need not.
+    pub(crate) fn with_scout(mut self, seat: &Seat) -> Self {
+        let plan = &seat.stream.plan;
+        if !plan.access.is_ordered() {
+            let seed = derive_seed(plan.seed, u64::from(seat.number));
+            let mut scout = Box::new(Draws::new(seed, plan));
+            (0..IOS_AHEAD).for_each(|_| _ = next_offset(&mut scout));
+            self.scout = Some(scout);
+        }
+        self
     }
 
     /// The worker that `ticket` belongs to.
@@ -144,17 +169,7 @@ impl<D: Device> SimBackend<D> {
             tag,
             result: outcome.result,
         };
-        let flying = Flying {
-            done_ns: outcome.done_ns,
-            completion,
-        };
-        self.flying.push_back(flying);
-        // Most completions come in order of issue, so the place is near the end.
-        let mut place = self.flying.len() - 1;
-        while place > 0 && self.flying[place - 1].done_ns > outcome.done_ns {
-            self.flying.swap(place - 1, place);
-            place -= 1;
-        }
+        self.flying.put(outcome.done_ns, completion);
     }
 
     #[cold]
@@ -178,6 +193,9 @@ impl<D: Device> SimBackend<D> {
             .device
             .as_mut()
             .expect("the device is lent to the worker that runs");
+        if let Some(scout) = self.scout.as_mut().filter(|_| op != Op::Flush) {
+            device.foresee(next_offset(scout));
+        }
         let ticket = (Ticket::from(self.worker) << SLOT_BITS) | Ticket::from(request.slot());
         let now_ns = self.clock.now_ns();
         match device.submit(ticket, op, offset_bytes, length_bytes, now_ns) {
@@ -213,10 +231,7 @@ impl<D: Device> SimBackend<D> {
         let Some(index) = (want as usize).checked_sub(1) else {
             return now_ns;
         };
-        let done_ns = self
-            .flying
-            .get(index)
-            .map_or(u64::MAX, |flying| flying.done_ns);
+        let done_ns = self.flying.time_ns(index);
         done_ns.min(deadline_ns).max(now_ns)
     }
 }
@@ -264,11 +279,7 @@ impl<D: Device> Backend for SimBackend<D> {
     #[inline]
     fn reap(&mut self) -> Option<Completion> {
         loop {
-            let first = self.flying.front()?;
-            if first.done_ns > self.clock.now_ns() {
-                return None;
-            }
-            let back = self.flying.pop_front()?.completion;
+            let (_, back) = self.flying.take_until(self.clock.now_ns())?;
             if !self.write_through {
                 return Some(back);
             }

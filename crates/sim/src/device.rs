@@ -162,6 +162,16 @@ pub trait Device: Clone {
     #[inline]
     fn step(&mut self, _ended: &mut Vec<Ended>) {}
 
+    /// Whether its state is so large that it gains by `foresee`.
+    fn is_far(&self) -> bool {
+        false
+    }
+
+    /// Says where an I/O will soon begin, that what is known of the place be fetched from memory.
+    /// Changes nothing but the time that the simulator takes.
+    #[inline]
+    fn foresee(&self, _offset_bytes: u64) {}
+
     /// Puts every logical block in the never-written state; returns when that is done.
     fn purge(&mut self, at_ns: u64) -> u64;
 

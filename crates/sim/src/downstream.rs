@@ -2,25 +2,21 @@
 //! ends; ends that the device reports early are kept until their time, so that the one above meets
 //! one kind of event only.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use teijo_engine::request::Op;
 
 use crate::device::{Device, Ended, Outcome, Ticket};
-
-/// The end of an I/O that the one below reported before its time.
-type Told = Reverse<(u64, u64, usize, i32)>;
+use crate::timeline::Timeline;
 
 /// A device below, and what is in flight there. `T` says why an I/O was sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Downstream<T, D> {
     device: D,
+    /// When the device next does something by itself; `None` where it has to be asked.
+    device_ns: Option<u64>,
     flights: Vec<Option<T>>,
-    free: Vec<usize>,
-    /// (time, order of telling, flight, result); equal times in order of telling.
-    told: BinaryHeap<Told>,
-    order: u64,
+    free: Vec<u32>,
+    /// (flight, result) of ends that the device reported before their time.
+    told: Timeline<(u32, i32)>,
     ended: Vec<Ended>,
 }
 
@@ -28,10 +24,10 @@ impl<T, D: Device> Downstream<T, D> {
     pub fn new(device: D) -> Self {
         Self {
             device,
+            device_ns: None,
             flights: Vec::new(),
             free: Vec::new(),
-            told: BinaryHeap::new(),
-            order: 0,
+            told: Timeline::with_capacity(0),
             ended: Vec::new(),
         }
     }
@@ -42,6 +38,7 @@ impl<T, D: Device> Downstream<T, D> {
 
     /// The device, to be purged or set; it is sent I/O by `send` alone.
     pub fn device_mut(&mut self) -> &mut D {
+        self.device_ns = None;
         &mut self.device
     }
 
@@ -56,12 +53,14 @@ impl<T, D: Device> Downstream<T, D> {
     }
 
     /// Sends one I/O at `at_ns`; `step` hands `why` back when it ends.
+    #[inline]
     pub fn send(&mut self, why: T, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) {
         let flight = self.take_off(why);
-        let ticket = flight as Ticket;
+        let ticket = Ticket::from(flight);
         let told = self
             .device
             .submit(ticket, op, offset_bytes, length_bytes, at_ns);
+        self.device_ns = Some(self.device.next_ns());
         if let Some(outcome) = told {
             self.tell(flight, outcome);
         }
@@ -75,55 +74,63 @@ impl<T, D: Device> Downstream<T, D> {
         submit: impl FnOnce(&mut D, Ticket) -> Option<Outcome>,
     ) -> Option<Outcome> {
         let flight = self.take_off(why);
-        let outcome = submit(&mut self.device, flight as Ticket)?;
-        self.flights[flight] = None;
+        let outcome = submit(&mut self.device, Ticket::from(flight));
+        self.device_ns = None;
+        let outcome = outcome?;
+        self.flights[flight as usize] = None;
         self.free.push(flight);
         Some(outcome)
     }
 
-    fn take_off(&mut self, why: T) -> usize {
+    #[inline]
+    fn take_off(&mut self, why: T) -> u32 {
         if let Some(flight) = self.free.pop() {
-            self.flights[flight] = Some(why);
+            self.flights[flight as usize] = Some(why);
             return flight;
         }
         self.flights.push(Some(why));
-        self.flights.len() - 1
+        self.flights.len() as u32 - 1
     }
 
-    fn tell(&mut self, flight: usize, outcome: Outcome) {
+    #[inline]
+    fn tell(&mut self, flight: u32, outcome: Outcome) {
         let Outcome { done_ns, result } = outcome;
-        self.told
-            .push(Reverse((done_ns, self.order, flight, result)));
-        self.order += 1;
+        self.told.put(done_ns, (flight, result));
+    }
+
+    #[inline]
+    fn device_ns(&self) -> u64 {
+        self.device_ns.unwrap_or_else(|| self.device.next_ns())
     }
 
     /// When an I/O next ends or the device next does something by itself; `u64::MAX` for never.
     #[inline]
     pub fn next_ns(&self) -> u64 {
-        let told_ns = self.told.peek().map_or(u64::MAX, |Reverse(told)| told.0);
-        told_ns.min(self.device.next_ns())
+        self.told.time_ns(0).min(self.device_ns())
     }
 
     /// Does what is due first and returns the I/O that ended by it, if one did. At equal times
     /// the ends come first: what the one above sends then is there when the device chooses.
+    #[inline]
     pub fn step(&mut self) -> Option<(T, Outcome)> {
-        let due_ns = self.next_ns();
-        if let Some(&Reverse((done_ns, _, flight, result))) = self.told.peek() {
-            if done_ns == due_ns {
-                self.told.pop();
-                self.free.push(flight);
-                let why = self.flights[flight].take();
-                let why = why.expect("a flight ends once");
-                return Some((why, Outcome { done_ns, result }));
-            }
-        }
+        let Some((done_ns, (flight, result))) = self.told.take_until(self.device_ns()) else {
+            self.step_device();
+            return None;
+        };
+        self.free.push(flight);
+        let why = self.flights[flight as usize].take();
+        let why = why.expect("a flight ends once");
+        Some((why, Outcome { done_ns, result }))
+    }
+
+    fn step_device(&mut self) {
         let mut ended = std::mem::take(&mut self.ended);
         self.device.step(&mut ended);
+        self.device_ns = Some(self.device.next_ns());
         for Ended { ticket, outcome } in ended.drain(..) {
-            self.tell(ticket as usize, outcome);
+            self.tell(ticket as u32, outcome);
         }
         self.ended = ended;
-        None
     }
 }
 

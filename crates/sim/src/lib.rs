@@ -35,3 +35,4 @@ mod downstream;
 mod members;
 pub mod parameters;
 mod quantity;
+mod timeline;

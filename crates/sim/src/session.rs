@@ -220,9 +220,14 @@ impl<D: Device> SimSession<D> {
         let crew = Crew::of(plan, Depth::Queued)?;
         if plan.streams.iter().all(|stream| stream.verify.is_none()) {
             self.forget_writes(plan);
-            let clock = &self.clock;
+            let (clock, is_far) = (&self.clock, self.device().is_far());
             let workers = seated(&crew, plan, clock, |number, seat| {
-                SimBackend::new(clock.clone(), number, seat.stream.depth)
+                let backend = SimBackend::new(clock.clone(), number, seat.stream.depth);
+                if is_far {
+                    backend.with_scout(seat)
+                } else {
+                    backend
+                }
             });
             return Ok(Running::Plain(Stimulus { crew, workers }));
         }
@@ -305,9 +310,10 @@ impl<D: Device> SimSession<D> {
             }
         }
         while missing > 0 {
-            self.check_silence(crew, agenda.first_ns())?;
-            if self.device().next_ns() < agenda.first_ns() {
-                self.step_device(workers, &mut agenda);
+            let (device_ns, first_ns) = (self.device().next_ns(), agenda.first_ns());
+            self.check_silence(crew, device_ns.min(first_ns))?;
+            if device_ns < first_ns {
+                self.step_device(workers, &mut agenda, device_ns);
                 continue;
             }
             let Some(index) = agenda.take() else { continue };
@@ -343,13 +349,20 @@ impl<D: Device> SimSession<D> {
         Ok(crew.lap(shares.into_iter().flatten().collect(), stopped))
     }
 
-    /// Leaves a device that answers nothing before its I/Os are too old.
-    fn check_silence(&mut self, crew: &Crew, first_ns: u64) -> Result<(), EngineError> {
-        let next_ns = self.device().next_ns().min(first_ns);
-        let now_ns = self.now_ns();
-        if next_ns.saturating_sub(now_ns) <= self.io_timeout_ns {
+    /// Leaves a device that answers nothing before its I/Os are too old; nothing happens before
+    /// `next_ns`.
+    #[inline]
+    fn check_silence(&mut self, crew: &Crew, next_ns: u64) -> Result<(), EngineError> {
+        if next_ns.saturating_sub(self.now_ns()) <= self.io_timeout_ns {
             return Ok(());
         }
+        self.leave(crew)
+    }
+
+    /// The error of a device that stays silent, if an I/O waits for it.
+    #[cold]
+    fn leave(&mut self, crew: &Crew) -> Result<(), EngineError> {
+        let now_ns = self.now_ns();
         let aged = crew.aged(now_ns, 0);
         let Some(oldest) = aged.first() else {
             return Ok(());
@@ -371,14 +384,15 @@ impl<D: Device> SimSession<D> {
         to.device = self.device.take();
     }
 
-    /// Lets the device do what is due, and hands what ends by it to the workers.
+    /// Lets the device do what is due at `at_ns`, and hands what ends by it to the workers.
     fn step_device<B: Seam<Device = D>>(
         &mut self,
         workers: &mut [SimWorker<B>],
         agenda: &mut Agenda,
+        at_ns: u64,
     ) {
         let device = self.device.as_mut().expect("no worker has the device");
-        self.clock.advance(device.next_ns());
+        self.clock.advance(at_ns);
         device.step(&mut self.ended);
         for &damage in device.damage() {
             if let Some(ticket) = damage.ticket() {

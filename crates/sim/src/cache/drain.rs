@@ -2,7 +2,7 @@
 
 use teijo_engine::request::Op;
 
-use super::extents::Span;
+use super::extents::{Cover, Span};
 use super::in_flight::{Batch, IoPurpose, Stage, IO_ERROR};
 use super::params::Mode;
 use super::policy::{time_ns, Flushes};
@@ -129,6 +129,9 @@ impl<D: Device> Cache<D> {
 
     /// Keeps what was drained as clean data, where it was not overwritten meanwhile.
     fn keep_drained(&mut self, span: Span) {
+        if self.dirty.cover(span) == Cover::None && self.batch.cover(span) == Cover::None {
+            return self.keep(span);
+        }
         let mut rest = vec![span];
         self.dirty.subtract_from(&mut rest);
         self.batch.subtract_from(&mut rest);

@@ -157,6 +157,9 @@ impl Extents {
     /// How much of `span` is in the set.
     #[inline]
     pub fn cover(&self, (from, to): Span) -> Cover {
+        if self.bytes == 0 {
+            return Cover::None;
+        }
         match self.ends.range(..to).next_back() {
             Some((&start, &end)) if start <= from && to <= end => Cover::Whole,
             Some((_, &end)) if from < end => Cover::Part,
@@ -216,7 +219,7 @@ impl Extents {
     }
 }
 
-/// A few ranges in no order, none of which overlap.
+/// A few ranges in order, none of which overlap.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flying {
     spans: Vec<Span>,
@@ -232,20 +235,28 @@ impl Flying {
         &self.spans
     }
 
+    /// How many end at `at` or before.
+    #[inline]
+    fn before(&self, at: u64) -> usize {
+        self.spans.partition_point(|one| one.1 <= at)
+    }
+
     pub fn add(&mut self, span: Span) {
         self.bytes += span.1 - span.0;
-        self.spans.push(span);
+        self.spans.insert(self.before(span.0), span);
     }
 
     pub fn remove(&mut self, span: Span) {
-        let place = self.spans.iter().position(|&one| one == span);
-        self.spans.swap_remove(place.expect("it was added"));
+        let place = self.before(span.0);
+        let removed = self.spans.remove(place);
+        assert_eq!(removed, span, "it was added");
         self.bytes -= span.1 - span.0;
     }
 
     /// Whether a range lies partly in them.
     pub fn meets(&self, (from, to): Span) -> bool {
-        self.spans.iter().any(|one| one.0 < to && from < one.1)
+        let next = self.spans.get(self.before(from));
+        next.is_some_and(|one| one.0 < to)
     }
 
     /// Takes what is in them out of `spans`.

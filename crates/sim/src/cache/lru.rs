@@ -1,7 +1,7 @@
 //! Units of clean data in the order of their last use. A unit may be on its way from below; it
 //! has its place in the order then already.
 
-use std::collections::HashMap;
+use std::collections::hash_map::{Entry, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
 const NONE: u32 = u32::MAX;
@@ -87,10 +87,7 @@ impl Lru {
         let Some(&place) = self.places.get(&unit) else {
             return Found::Missing;
         };
-        if place != self.newest {
-            self.unlink(place);
-            self.link(place);
-        }
+        self.renew(place);
         match self.slots[place as usize].fetch {
             NONE => Found::There,
             fetch => Found::Coming(fetch as usize),
@@ -100,8 +97,17 @@ impl Lru {
     /// Puts `unit` in as the one used last; with a fetch if it has yet to come.
     pub fn put(&mut self, unit: u64, fetch: Option<usize>) {
         let fetch = fetch.map_or(NONE, |fetch| fetch as u32);
-        if self.touch(unit) != Found::Missing {
-            self.slots[self.newest as usize].fetch = fetch;
+        let known = match self.places.entry(unit) {
+            Entry::Occupied(entry) => Some(*entry.get()),
+            Entry::Vacant(entry) => {
+                let fresh = self.slots.len() as u32;
+                entry.insert(self.free.last().copied().unwrap_or(fresh));
+                None
+            }
+        };
+        if let Some(place) = known {
+            self.renew(place);
+            self.slots[place as usize].fetch = fetch;
             return;
         }
         let slot = Slot {
@@ -117,7 +123,6 @@ impl Lru {
             self.slots.push(slot);
             self.slots.len() as u32 - 1
         };
-        self.places.insert(unit, place);
         self.link(place);
     }
 
@@ -147,6 +152,14 @@ impl Lru {
     pub fn evict(&mut self) {
         if self.oldest != NONE {
             self.remove(self.slots[self.oldest as usize].unit);
+        }
+    }
+
+    /// Makes the unit at `place` the one used last.
+    fn renew(&mut self, place: u32) {
+        if place != self.newest {
+            self.unlink(place);
+            self.link(place);
         }
     }
 

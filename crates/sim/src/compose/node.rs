@@ -115,6 +115,15 @@ impl Device for Node {
         each!(self, device => device.step(ended));
     }
 
+    fn is_far(&self) -> bool {
+        each!(self, device => device.is_far())
+    }
+
+    #[inline]
+    fn foresee(&self, offset_bytes: u64) {
+        each!(self, device => device.foresee(offset_bytes));
+    }
+
     fn purge(&mut self, at_ns: u64) -> u64 {
         each!(self, device => device.purge(at_ns))
     }

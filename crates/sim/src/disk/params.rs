@@ -44,7 +44,7 @@ impl DiskParams {
     /// `nominal_capacity` is no whole number of blocks.
     pub fn modelled_capacity_bytes(&self) -> u64 {
         match self.capacity_bytes {
-            None if self.scale == 1.0 => self.simulated_capacity_bytes(),
+            None if (self.scale - 1.0).abs() < f64::EPSILON => self.simulated_capacity_bytes(),
             _ => self.nominal_capacity_bytes,
         }
     }

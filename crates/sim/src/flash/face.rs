@@ -65,6 +65,15 @@ impl Device for Ssd {
         }
     }
 
+    fn is_far(&self) -> bool {
+        self.ftl.is_far()
+    }
+
+    #[inline]
+    fn foresee(&self, offset_bytes: u64) {
+        self.ftl.foresee((offset_bytes >> self.unit_shift) as u32);
+    }
+
     fn purge(&mut self, at_ns: u64) -> u64 {
         self.pad(at_ns);
         self.ftl.purge();

@@ -8,6 +8,11 @@ use super::ftl::Ftl;
 use super::memory::prefetch;
 use super::pending::Write;
 
+/// After so many others the line of the map that a write asked for has come, and after so many
+/// that of its block.
+const BLOCK_AGE: u32 = 7;
+const VICTIM_AGE: u32 = 11;
+
 impl Ftl {
     /// Writes `unit` to `die` and leaves the map for later if the die has an open slot.
     #[inline(never)]
@@ -28,8 +33,27 @@ impl Ftl {
                 self.enter(write);
             }
         }
+        self.look_ahead();
         self.fill_slot(unit, slot, die);
         Cleaned::default()
+    }
+
+    /// Asks for what entering the writes that wait will touch besides the map: the blocks that
+    /// lose a page, and their places among the victims.
+    #[inline]
+    fn look_ahead(&self) {
+        let Some(pending) = &self.pending else { return };
+        let block_of = |age: u32| {
+            let slot = self.l2p[pending.unit_of_age(age)? as usize];
+            (slot != UNMAPPED).then_some(slot >> self.shift)
+        };
+        if let Some(id) = block_of(BLOCK_AGE) {
+            prefetch(&self.blocks, id);
+        }
+        if let Some(id) = block_of(VICTIM_AGE) {
+            let block = self.blocks[id as usize];
+            self.dies[usize::from(block.die)].victims.look_up(block);
+        }
     }
 
     /// Enters a write in the map.
@@ -63,6 +87,17 @@ impl Ftl {
             }
             _ => Cow::Borrowed(self),
         }
+    }
+
+    /// Whether the map is looked up ahead.
+    pub(super) fn is_far(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    /// Asks for the map of `unit`, which is soon to be read or written.
+    #[inline]
+    pub(super) fn foresee(&self, unit: u32) {
+        prefetch(&self.l2p, unit);
     }
 
     /// The slot that holds `unit`, or `UNMAPPED`.

@@ -238,14 +238,23 @@ impl Ftl {
     /// The die that holds `unit`, or `None` if it was never written or is trimmed.
     #[inline]
     pub fn die_of(&self, unit: u32) -> Option<u32> {
-        let slot = self.slot_holding(unit);
-        (slot != UNMAPPED).then(|| u32::from(self.blocks[(slot >> self.shift) as usize].die))
+        self.place_of(unit).map(|(die, _)| die)
     }
 
-    /// The flash page that holds `unit`; two units in one page have the same number.
+    /// The die and the flash page that hold `unit`; two units in one page have the same number.
     #[inline]
-    pub(super) fn page_of(&self, unit: u32) -> u32 {
-        self.slot_holding(unit) | self.page_mask
+    pub(super) fn place_of(&self, unit: u32) -> Option<(u32, u32)> {
+        let slot = self.slot_holding(unit);
+        if slot == UNMAPPED {
+            return None;
+        }
+        // Reckoned: the table of blocks is missed more often than a division takes.
+        let id = slot >> self.shift;
+        let die = match id.checked_sub(self.main_blocks()) {
+            None => id / self.blocks_per_die,
+            Some(_) => u32::from(self.blocks[id as usize].die),
+        };
+        Some((die, slot | self.page_mask))
     }
 
     /// Writes `unit` to `die`, cleaning first when the die has no open slot.

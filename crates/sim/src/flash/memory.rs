@@ -31,7 +31,7 @@ pub(super) fn zeroed(count: usize) -> Vec<u32> {
 
 /// Asks for the line of `entries` that holds `index`; changes nothing but the time.
 #[inline]
-pub(super) fn prefetch(entries: &[u32], index: u32) {
+pub(super) fn prefetch<T>(entries: &[T], index: u32) {
     let at = entries.as_ptr().wrapping_add(index as usize);
     #[cfg(target_arch = "x86_64")]
     {

@@ -7,12 +7,27 @@ const PENDING: usize = 16;
 
 /// The last writes, a ring: the slot is taken, but the map does not say so yet, and what the unit
 /// held before still counts as valid.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Pending {
-    ring: [Write; PENDING],
+    /// `NO_UNIT` where a write is settled.
+    units: [u32; PENDING],
+    slots: [u32; PENDING],
     /// Writes taken in and settled; they only grow, and lie at most `PENDING` apart.
     taken: u32,
     settled: u32,
+}
+
+const NO_UNIT: u32 = u32::MAX;
+
+impl Default for Pending {
+    fn default() -> Self {
+        Self {
+            units: [NO_UNIT; PENDING],
+            slots: [0; PENDING],
+            taken: 0,
+            settled: 0,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +38,7 @@ pub(super) struct Write {
 
 impl Pending {
     pub(super) fn clear(&mut self) {
-        self.settled = self.taken;
+        *self = Self::default();
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -36,23 +51,45 @@ impl Pending {
 
     #[inline]
     pub(super) fn push(&mut self, write: Write) {
-        self.ring[self.taken as usize % PENDING] = write;
+        let place = self.taken as usize % PENDING;
+        (self.units[place], self.slots[place]) = (write.unit, write.slot);
         self.taken = self.taken.wrapping_add(1);
     }
 
     #[inline]
     pub(super) fn pop(&mut self) -> Write {
-        let write = self.ring[self.settled as usize % PENDING];
+        let place = self.settled as usize % PENDING;
         self.settled = self.settled.wrapping_add(1);
-        write
+        Write {
+            unit: std::mem::replace(&mut self.units[place], NO_UNIT),
+            slot: self.slots[place],
+        }
+    }
+
+    /// The unit of the write that `age` others came after, if it still waits.
+    #[inline]
+    pub(super) fn unit_of_age(&self, age: u32) -> Option<u32> {
+        let unit = self.units[self.taken.wrapping_sub(age + 1) as usize % PENDING];
+        (unit != NO_UNIT).then_some(unit)
     }
 
     /// The slot that the last pending write of `unit` took, if there is one.
+    #[inline]
     pub(super) fn slot_of(&self, unit: u32) -> Option<u32> {
-        let waiting = self.taken.wrapping_sub(self.settled);
-        let last_first = (1..=waiting).map(|back| self.taken.wrapping_sub(back));
-        let mut writes = last_first.map(|count| self.ring[count as usize % PENDING]);
-        let write = writes.find(|write| write.unit == unit)?;
-        Some(write.slot)
+        // All are compared at once; most reads are of something else.
+        let count = |found, &one: &u32| found + u32::from(one == unit);
+        if self.units.iter().fold(0, count) > 0 {
+            self.last_slot_of(unit)
+        } else {
+            None
+        }
+    }
+
+    #[cold]
+    fn last_slot_of(&self, unit: u32) -> Option<u32> {
+        let last_first = (1..=PENDING as u32).map(|back| self.taken.wrapping_sub(back));
+        let mut places = last_first.map(|count| count as usize % PENDING);
+        let place = places.find(|&place| self.units[place] == unit)?;
+        Some(self.slots[place])
     }
 }

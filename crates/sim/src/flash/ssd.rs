@@ -187,9 +187,9 @@ impl Ssd {
         self.front_free_ns = ready + self.link_ns(length).max(bus_ns);
         let (mut data_ns, mut page) = (None, None);
         for unit in first..=last {
-            if let Some(die) = self.ftl.die_of(unit) {
+            if let Some((die, its_page)) = self.ftl.place_of(unit) {
                 // Neighbours in one page are read at once.
-                let same = page.replace(self.ftl.page_of(unit)) == Some(self.ftl.page_of(unit));
+                let same = page.replace(its_page) == Some(its_page);
                 if !same {
                     data_ns = data_ns.max(Some(self.read_page(die, ready)));
                 }

@@ -6,6 +6,7 @@
 use rand_xoshiro::rand_core::Rng;
 
 use super::block::{Block, NOT_CLOSED};
+use super::memory::prefetch;
 
 /// Closed blocks of one die. Positions only grow; the ring index is the position masked.
 #[derive(Clone, Debug)]
@@ -75,6 +76,17 @@ impl Victims {
             blocks[other as usize].position = position;
             blocks[id as usize].position = first;
         }
+    }
+
+    /// Asks for the places that `demote` of `block` will exchange.
+    #[inline]
+    pub(super) fn look_up(&self, block: Block) {
+        if block.position == NOT_CLOSED || self.start.is_empty() {
+            return;
+        }
+        prefetch(&self.order, block.position & self.mask);
+        let first = self.start[usize::from(block.valid)];
+        prefetch(&self.order, first & self.mask);
     }
 
     /// The block at the head: the emptiest, or the oldest for FIFO.

@@ -7,6 +7,7 @@ use std::collections::BinaryHeap;
 
 use teijo_engine::request::Op;
 
+use super::direct::{Sent, Target};
 use super::layout::{Layout, Level};
 use super::params::{ArrayParams, ARRAY_PARAMETERS};
 use super::plan::{Piece, Planner, Work};
@@ -19,32 +20,44 @@ const IO_ERROR: i32 = -5;
 
 /// A host I/O whose end is not known.
 #[derive(Clone, Copy, Debug, Default)]
-struct Request {
-    ticket: Ticket,
-    works: u32,
-    done_ns: u64,
-    result: i32,
+pub(super) struct Request {
+    pub(super) ticket: Ticket,
+    pub(super) works: u32,
+    pub(super) done_ns: u64,
+    pub(super) result: i32,
 }
 
 /// One work of a request: member I/Os in flight, and what follows them.
 #[derive(Clone, Debug, Default)]
-struct MemberWork {
-    request: usize,
-    untold: u32,
+pub(super) struct MemberWork {
+    pub(super) request: usize,
+    pub(super) untold: u32,
     /// When the member I/Os whose end is known have ended.
-    ready_ns: u64,
-    then: Vec<Piece>,
+    pub(super) ready_ns: u64,
+    pub(super) then: Vec<Piece>,
 }
 
 /// Places that are used again.
 #[derive(Clone, Debug, Default)]
-struct Slab<T> {
-    places: Vec<T>,
-    free: Vec<usize>,
+pub(super) struct Slab<T> {
+    pub(super) places: Vec<T>,
+    pub(super) free: Vec<usize>,
 }
 
-impl<T> Slab<T> {
-    fn put(&mut self, value: T) -> usize {
+impl<T: Default> Slab<T> {
+    /// The place that `put` takes next.
+    #[inline]
+    pub(super) fn next_place(&mut self) -> usize {
+        if let Some(&place) = self.free.last() {
+            return place;
+        }
+        let place = self.put(T::default());
+        self.free.push(place);
+        place
+    }
+
+    #[inline]
+    pub(super) fn put(&mut self, value: T) -> usize {
         if let Some(place) = self.free.pop() {
             self.places[place] = value;
             return place;
@@ -60,17 +73,19 @@ pub struct Array<D> {
     name: String,
     params: ArrayParams,
     label: Label,
-    layout: Layout,
-    members: Vec<D>,
+    pub(super) layout: Layout,
+    pub(super) members: Vec<D>,
     failed: Vec<bool>,
-    requests: Slab<Request>,
-    member_work: Slab<MemberWork>,
+    /// Whether any member has failed.
+    pub(super) has_failed: bool,
+    pub(super) requests: Slab<Request>,
+    pub(super) member_work: Slab<MemberWork>,
     /// When an work goes on that waits for no member: (time, work).
     later: BinaryHeap<Reverse<(u64, usize)>>,
     /// What is due first, and at which member; `None` for an work of `later`.
-    next: (u64, Option<usize>),
+    pub(super) next: (u64, Option<usize>),
     /// Member I/Os in flight, of each member.
-    waiting: Vec<u32>,
+    pub(super) waiting: Vec<u32>,
     mirror: u32,
     /// Where the last read of each mirror ended.
     read_to_bytes: Vec<u64>,
@@ -109,6 +124,7 @@ impl<D: Device> Array<D> {
             layout,
             waiting: vec![0; members.len()],
             members,
+            has_failed: failed.contains(&true),
             failed,
             requests: Slab::default(),
             member_work: Slab::default(),
@@ -136,7 +152,7 @@ impl<D: Device> Array<D> {
         &self.members
     }
 
-    fn refresh(&mut self) {
+    pub(super) fn refresh(&mut self) {
         let members = self.members.iter().map(Device::next_ns).zip(0..);
         let (member_ns, member) = members.min().unwrap_or((u64::MAX, 0));
         self.next = match self.later.peek() {
@@ -172,12 +188,13 @@ impl<D: Device> Array<D> {
         picked.unwrap_or(0)
     }
 
-    fn works(&mut self, op: Op, offset_bytes: u64, length_bytes: u64) -> Result<Vec<Work>, i32> {
-        let mirror = if op == Op::Read && self.layout.level == Level::Mirrored {
-            self.pick_mirror(offset_bytes, length_bytes)
-        } else {
-            0
-        };
+    fn works(
+        &self,
+        op: Op,
+        offset_bytes: u64,
+        length_bytes: u64,
+        mirror: u32,
+    ) -> Result<Vec<Work>, i32> {
         let planner = Planner {
             layout: &self.layout,
             failed: &self.failed,
@@ -202,6 +219,15 @@ impl<D: Device> Array<D> {
         works.map_err(|_| IO_ERROR)
     }
 
+    fn count(&mut self, op: Op, length_bytes: u64) {
+        match op {
+            Op::Read => self.read_bytes += length_bytes,
+            Op::Write => self.written_bytes += length_bytes,
+            Op::Discard => self.trimmed_bytes += length_bytes,
+            Op::Flush => {}
+        }
+    }
+
     /// A piece of no length on every living member, for a flush.
     fn everywhere(&self) -> Vec<Piece> {
         let living = (0..self.layout.members).filter(|&member| !self.failed[member as usize]);
@@ -216,22 +242,11 @@ impl<D: Device> Array<D> {
     /// Sends `pieces` to the members; returns when those whose end is known have ended, and how
     /// many are not.
     fn send(&mut self, work: usize, op: Op, pieces: &[Piece], at_ns: u64) -> (u64, u32, i32) {
-        let (mut ready_ns, mut untold, mut failure) = (at_ns, 0, 0);
-        for piece in pieces {
-            let member = piece.member as usize;
-            let length = piece.length_bytes as u32;
-            let ticket = work as Ticket;
-            let place = &mut self.members[member];
-            let told = place.submit(ticket, op, piece.offset_bytes, length, at_ns);
-            if let Some(Outcome { done_ns, result }) = told {
-                ready_ns = ready_ns.max(done_ns);
-                failure = failure.min(result);
-            } else {
-                untold += 1;
-                self.waiting[member] += 1;
-            }
-        }
-        (ready_ns, untold, failure)
+        let pieces = pieces.iter();
+        let sent = pieces.fold(Sent::nothing(at_ns), |sent, &piece| {
+            sent.and(self.send_piece(work, op, piece, at_ns))
+        });
+        (sent.ready_ns, sent.untold, sent.failure)
     }
 
     /// Begins one work; `Some` is when it ends, if that is known already.
@@ -342,16 +357,20 @@ impl<D: Device> Device for Array<D> {
                 }
             }
         };
-        let works = match self.works(op, offset_bytes, u64::from(length_bytes)) {
+        let length = u64::from(length_bytes);
+        let mirror = match self.layout.level {
+            Level::Mirrored if op == Op::Read => self.pick_mirror(offset_bytes, length),
+            Level::Mirrored | Level::Striped | Level::Parity { .. } => 0,
+        };
+        if let Some(target) = self.target(op, offset_bytes, length, mirror) {
+            self.count(op, length);
+            return self.send_direct(ticket, op, target, length_bytes.cast_signed(), at_ns);
+        }
+        let works = match self.works(op, offset_bytes, length, mirror) {
             Ok(works) => works,
             Err(result) => return refused(result),
         };
-        match op {
-            Op::Read => self.read_bytes += u64::from(length_bytes),
-            Op::Write => self.written_bytes += u64::from(length_bytes),
-            Op::Discard => self.trimmed_bytes += u64::from(length_bytes),
-            Op::Flush => {}
-        }
+        self.count(op, length);
         let request = self.requests.put(Request {
             ticket,
             works: works.len() as u32,
@@ -404,6 +423,24 @@ impl<D: Device> Device for Array<D> {
             self.go_on(work, at_ns, ended);
         }
         self.refresh();
+    }
+
+    fn is_far(&self) -> bool {
+        self.members.iter().any(Device::is_far)
+    }
+
+    fn foresee(&self, offset_bytes: u64) {
+        match self.target(Op::Write, offset_bytes, 0, 0) {
+            Some(Target::One(piece)) => {
+                self.members[piece.member as usize].foresee(piece.offset_bytes);
+            }
+            Some(Target::All { offset_bytes, .. }) => {
+                self.members
+                    .iter()
+                    .for_each(|one| one.foresee(offset_bytes));
+            }
+            None => {}
+        }
     }
 
     fn purge(&mut self, at_ns: u64) -> u64 {

@@ -1,8 +1,9 @@
 //! Arrays of devices: `layout` knows where each chunk and each parity lies, `plan` which member
-//! I/Os a host I/O needs, `array` carries them out in time, `params`
+//! I/Os a host I/O needs, `array` carries them out in time, `direct` what needs no plan, `params`
 //! is what makes one array.
 
 mod array;
+mod direct;
 mod layout;
 pub mod params;
 pub mod plan;

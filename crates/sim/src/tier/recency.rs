@@ -1,64 +1,114 @@
 //! Which of many was used longest ago. All have a last use; only those that are listed can be
-//! chosen.
+//! chosen. Uses are counted; when the count has gone far beyond what is remembered it begins anew,
+//! in the same order.
 
 use std::collections::BTreeSet;
 
+use super::numbers::Numbers;
 use super::table::Table;
+
+const NEVER: u32 = 0;
+/// Uses that are counted at least before the count begins anew; in tests that is often.
+const LEAST_USES: usize = if cfg!(test) { 5 } else { 1 << 12 };
 
 /// Numbers in order of their last use.
 #[derive(Clone, Debug)]
 pub(super) struct Recency {
-    /// The last use of each; 0 for never.
-    uses: Table<u64>,
-    listed: BTreeSet<(u64, u32)>,
-    last: u64,
+    /// The last use of each.
+    uses: Table<u32>,
+    /// What was used at each count.
+    users: Vec<u32>,
+    /// Uses that are the last ones of what is listed.
+    listed: Numbers,
+    /// Those that are listed and were never used.
+    unused: BTreeSet<u32>,
+    /// When the count begins anew.
+    most_uses: usize,
 }
 
 impl Recency {
     pub fn new() -> Self {
         Self {
-            uses: Table::new(0),
-            listed: BTreeSet::new(),
-            last: 0,
+            uses: Table::new(NEVER),
+            users: vec![0],
+            listed: Numbers::new(),
+            unused: BTreeSet::new(),
+            most_uses: LEAST_USES,
         }
     }
 
     /// `number` is used now.
     pub fn touch(&mut self, number: u32) {
-        self.last += 1;
-        let place = self.uses.place(number);
-        let before = std::mem::replace(place, self.last);
-        if self.listed.remove(&(before, number)) {
-            self.listed.insert((self.last, number));
+        if self.users.len() == self.most_uses {
+            self.count_anew();
         }
+        let now = self.users.len() as u32;
+        self.users.push(number);
+        let before = std::mem::replace(self.uses.place(number), now);
+        let was_listed = if before == NEVER {
+            self.unused.remove(&number)
+        } else {
+            self.listed.remove(before)
+        };
+        if was_listed {
+            self.listed.insert(now);
+        }
+    }
+
+    /// Gives every last use the least count that keeps the order.
+    #[cold]
+    fn count_anew(&mut self) {
+        let (mut users, mut listed) = (vec![0], Numbers::new());
+        for (before, &number) in (1..).zip(&self.users[1..]) {
+            if self.uses.get(number) != before {
+                continue;
+            }
+            let now = users.len() as u32;
+            users.push(number);
+            self.uses.set(number, now);
+            if self.listed.contains(before) {
+                listed.insert(now);
+            }
+        }
+        self.most_uses = (4 * users.len()).max(LEAST_USES);
+        (self.users, self.listed) = (users, listed);
     }
 
     /// From now on `number` can be chosen, by the last use it has.
     pub fn list(&mut self, number: u32) {
-        self.listed.insert((self.uses.get(number), number));
+        match self.uses.get(number) {
+            NEVER => _ = self.unused.insert(number),
+            last => self.listed.insert(last),
+        }
     }
 
     pub fn unlist(&mut self, number: u32) {
-        self.listed.remove(&(self.uses.get(number), number));
+        match self.uses.get(number) {
+            NEVER => self.unused.remove(&number),
+            last => self.listed.remove(last),
+        };
     }
 
     pub fn is_listed(&self, number: u32) -> bool {
-        self.listed.contains(&(self.uses.get(number), number))
+        match self.uses.get(number) {
+            NEVER => self.unused.contains(&number),
+            last => self.listed.contains(last),
+        }
     }
 
     /// How many are listed.
     pub fn len(&self) -> usize {
-        self.listed.len()
+        self.unused.len() + self.listed.len()
     }
 
     /// The listed ones from the one used longest ago.
     pub fn oldest(&self) -> impl Iterator<Item = u32> + '_ {
-        self.listed.iter().map(|&(_, number)| number)
+        let used = self.listed.iter().map(|last| self.users[last as usize]);
+        self.unused.iter().copied().chain(used)
     }
 
     pub fn clear(&mut self) {
-        self.uses.clear();
-        self.listed.clear();
+        *self = Self::new();
     }
 }
 
@@ -75,10 +125,9 @@ mod tests {
             acts in proptest::collection::vec((0_u8..3, 0_u32..12), 0..200)
         ) {
             let mut recency = Recency::new();
+            // Those that were never used come first, by number.
             let mut order: Vec<u32> = (0..12).collect();
             let mut listed = [false; 12];
-            // A last use for all, so that the list has one order.
-            (0..12).for_each(|number| recency.touch(number));
             for (act, number) in acts {
                 match act {
                     0 => {

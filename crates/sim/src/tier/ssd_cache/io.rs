@@ -347,12 +347,10 @@ impl<D: Device> SsdCache<D> {
     }
 
     pub(super) fn begin(&mut self, op: Op, request: usize, range: Range, at_ns: u64) {
-        let is_sequential = matches!(op, Op::Read | Op::Write) && {
-            let run_bytes = self
-                .streams
-                .run_bytes(range.offset_bytes, range.length_bytes);
-            let bypass_bytes = self.params.bypass_bytes;
-            bypass_bytes > 0 && run_bytes > bypass_bytes
+        let bypass_bytes = self.params.bypass_bytes;
+        let is_sequential = bypass_bytes > 0 && matches!(op, Op::Read | Op::Write) && {
+            let streams = &mut self.streams;
+            streams.run_bytes(range.offset_bytes, range.length_bytes) > bypass_bytes
         };
         match (op, self.params.mode) {
             (Op::Read, _) => {

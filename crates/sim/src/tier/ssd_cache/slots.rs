@@ -1,8 +1,7 @@
 //! What an SSD cache holds: each slot of the fast device keeps one chunk of the slow one, and of
 //! each of its sectors whether it is there (valid) and whether only there (dirty). No time here.
 
-use std::collections::BTreeSet;
-
+use super::super::numbers::Numbers;
 use super::super::recency::Recency;
 use super::super::table::Table;
 
@@ -74,7 +73,7 @@ pub(super) struct Slots {
     free: Vec<u32>,
     recency: Recency,
     /// Chunks with dirty sectors that are not being drained.
-    waiting: BTreeSet<u32>,
+    waiting: Numbers,
     dirty_chunks: u32,
     evictions: u64,
 }
@@ -87,7 +86,7 @@ impl Slots {
             slots: Vec::new(),
             free: Vec::new(),
             recency: Recency::new(),
-            waiting: BTreeSet::new(),
+            waiting: Numbers::new(),
             dirty_chunks: 0,
             evictions: 0,
         }
@@ -242,14 +241,14 @@ impl Slots {
 
     /// The next dirty chunk from `chunk` on that is not being drained, around the end.
     pub fn next_waiting(&self, chunk: u32) -> Option<u32> {
-        let next = self.waiting.range(chunk..).next();
-        next.or_else(|| self.waiting.first()).copied()
+        let next = self.waiting.next(chunk);
+        next.or_else(|| self.waiting.next(0))
     }
 
     /// The slot and the dirty sectors of `chunk` if it waits to be drained.
     pub fn waiting(&self, chunk: u32) -> Option<(u32, u128)> {
         let slot = self.find(chunk)?;
-        let is_waiting = self.waiting.contains(&chunk);
+        let is_waiting = self.waiting.contains(chunk);
         is_waiting.then(|| (slot, self.slots[slot as usize].dirty))
     }
 
@@ -258,7 +257,7 @@ impl Slots {
         let place = &mut self.slots[slot as usize];
         (place.is_draining, place.fresh) = (true, 0);
         place.pins += 1;
-        self.waiting.remove(&place.chunk);
+        self.waiting.remove(place.chunk);
     }
 
     /// `slot` is drained: dirty is what was written meanwhile, or all of it if that failed.
@@ -287,7 +286,7 @@ impl Slots {
         // What is being drained is counted until that ends.
         if was_dirty && place.dirty == 0 && !place.is_draining {
             self.dirty_chunks -= 1;
-            self.waiting.remove(&chunk);
+            self.waiting.remove(chunk);
         }
         self.settle(slot);
     }
@@ -348,7 +347,7 @@ mod tests {
             let is_counted = slot.dirty != 0 || slot.is_draining;
             dirty_chunks += u32::from(is_counted);
             let waits = slot.dirty != 0 && !slot.is_draining;
-            prop_assert_eq!(slots.waiting.contains(&slot.chunk), waits);
+            prop_assert_eq!(slots.waiting.contains(slot.chunk), waits);
             let can_be_taken = slot.dirty == 0 && slot.pins == 0;
             prop_assert_eq!(slots.recency.is_listed(number), can_be_taken);
         }
