@@ -17,6 +17,8 @@ from teijo.errors import DeviceError, PlanError, TargetError
 from teijo.terms.histogram import encoded
 from tests.engine.plans import LONG_NS, MIB, SECOND_NS, for_bytes, for_time, stream, totals
 
+SPARE = "op_percent_effective"
+
 
 def small(**overrides: str) -> SimulatedSession:
     return open_simulated("slc-a", **({"capacity": "256MiB"} | overrides))
@@ -140,8 +142,9 @@ def test_every_preset_says_what_it_is_and_opens() -> None:
         assert preset.label_text
         if preset.name in drives:
             # Beside them the spare flash that whole blocks make.
-            told = [name for name, _, _ in preset.parameters]
-            assert told == [*names, "op_percent_effective"]
+            assert [name for name, _, _ in preset.parameters] == [*names, SPARE]
+        is_ssd = SPARE in {name for name, _, _ in preset.parameters}
+        assert (preset.by_second_scale is not None) == is_ssd
         facts = open_simulated(preset.name).facts
         assert facts.nominal_capacity_bytes == preset.nominal_capacity_bytes
         assert facts.capacity_bytes == preset.capacity_bytes

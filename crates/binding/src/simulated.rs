@@ -246,6 +246,12 @@ fn words_of(label: Label) -> (&'static str, &'static str) {
     }
 }
 
+/// Up to which scale the drive `name` may be read by the second; of other devices nothing is known.
+fn by_second_scale(name: &str) -> Option<f64> {
+    let drive = presets().into_iter().find(|preset| preset.name == name)?;
+    drive.params.by_second_scale()
+}
+
 /// Every named device with its label and its parameters: drives, disks, arrays.
 #[pyfunction]
 pub fn simulated_presets(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyAny>>> {
@@ -265,6 +271,7 @@ pub fn simulated_presets(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyAny>>> {
             label_text: label_text,
             nominal_capacity_bytes: facts.nominal_capacity_bytes,
             capacity_bytes: facts.capacity_bytes,
+            by_second_scale: by_second_scale(name),
             parameters: tuple(py, facts.parameters)?,
         }))
     };

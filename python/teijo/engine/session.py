@@ -100,6 +100,10 @@ class SimulatedPreset:
     label_text: str
     nominal_capacity_bytes: int
     capacity_bytes: int
+    by_second_scale: float | None
+    """The largest scale at which a series by the second shows the drive, and not its single lumps
+    of cleaning; `None` of what is not an SSD.
+    """
     parameters: tuple[tuple[str, str, str], ...]
 
 

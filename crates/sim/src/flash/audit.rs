@@ -27,6 +27,14 @@ impl Ftl {
         }
         for (die, live) in self.dies.iter().zip(live) {
             assert_eq!(die.live, live, "a die counts what lives on it");
+            if let (Some(underway), None) = (die.underway, &self.packing) {
+                let id = underway.victim as usize;
+                assert_eq!(
+                    u64::from(self.blocks[id].valid),
+                    valid[id],
+                    "what is to be moved"
+                );
+            }
             let mut closed = die.victims.iter().peekable();
             while let Some(id) = closed.next() {
                 let block = &self.blocks[id as usize];

@@ -3,7 +3,7 @@
 
 use super::block::Cleaned;
 use super::ssd::Ssd;
-use crate::flash::params::Pacing;
+use crate::flash::params::{IdleStep, Pacing};
 
 impl Ssd {
     /// Time of moving and erasing, without what the host sees of it.
@@ -52,11 +52,19 @@ impl Ssd {
         }
         // A page that is being filled lies at the frontier that moved units would go to.
         while free_ns < until_ns && self.ftl.filling() != Some(die) {
-            let Some(cleaned) = self.ftl.clean_ahead(die, self.pool_blocks) else {
+            let cleaned = match self.params.idle_step {
+                IdleStep::Block => self.ftl.clean_ahead(die, self.pool_blocks),
+                IdleStep::Page => self.ftl.clean_step(die, self.pool_blocks),
+            };
+            let Some(cleaned) = cleaned else {
                 return;
             };
             free_ns += self.cleaning_ns(die, cleaned);
-            self.dies[die as usize].busy_until_ns = free_ns;
+            let clock = &mut self.dies[die as usize];
+            clock.busy_until_ns = free_ns;
+            if self.params.idle_step == IdleStep::Page && cleaned.is_erase_alone() {
+                clock.erase_until_ns = free_ns;
+            }
         }
     }
 

@@ -23,6 +23,13 @@ pub(super) struct Open {
     pub(super) end: u32,
 }
 
+/// A block that is being cleaned, and the first of its slots that may hold a valid unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Underway {
+    pub(super) victim: u32,
+    pub(super) slot: u32,
+}
+
 /// Work that one host write caused besides its own program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
@@ -32,4 +39,11 @@ pub struct Cleaned {
     pub erased_blocks: u32,
     /// Pages that host writes can fill before the die opens its next block.
     pub room_pages: u32,
+}
+
+impl Cleaned {
+    /// Whether a block was erased and nothing moved before.
+    pub(super) fn is_erase_alone(self) -> bool {
+        self.erased_blocks > 0 && self.read_pages == 0
+    }
 }

@@ -1,7 +1,7 @@
 //! Cleaning: takes the next victim of a die, moves what is valid in it to the frontier, and erases
 //! it. What a block is opened for, and when, is here as well.
 
-use super::block::{Cleaned, Open};
+use super::block::{Cleaned, Open, Underway};
 use super::ftl::Ftl;
 use super::memory::prefetch;
 use crate::flash::params::{reserve_blocks, Cleaning, Frontier};
@@ -14,14 +14,7 @@ impl Ftl {
     /// Cleans one block of `die` in the background if it has fewer than `pool_blocks` free ones
     /// beyond the reserve and cleaning gains a page; `None` when there is nothing to do.
     pub fn clean_ahead(&mut self, die: u32, pool_blocks: u32) -> Option<Cleaned> {
-        let state = &self.dies[die as usize];
-        let wanted = pool_blocks + reserve_blocks(self.frontier);
-        if state.free.len() as u32 >= wanted || state.free.is_empty() {
-            return None;
-        }
-        self.settle();
-        let victim = self.dies[die as usize].victims.peek()?;
-        if u32::from(self.blocks[victim as usize].valid) == self.pages {
+        if !self.wants_room(die, pool_blocks) {
             return None;
         }
         // A shared frontier has no block of its own for old pages: they join the host's.
@@ -29,6 +22,57 @@ impl Ftl {
         self.collect(die, &mut cleaned);
         cleaned.room_pages = self.room_pages(die);
         Some(cleaned)
+    }
+
+    /// The same in steps: moves what fills one page of the frontier, or erases the block that has
+    /// nothing valid any more. What is begun is gone on with later, by whoever cleans next.
+    pub fn clean_step(&mut self, die: u32, pool_blocks: u32) -> Option<Cleaned> {
+        if self.dies[die as usize].underway.is_none() && !self.wants_room(die, pool_blocks) {
+            return None;
+        }
+        self.settle();
+        let underway = self.take_victim(die);
+        let mut cleaned = Cleaned::default();
+        if self.is_empty(underway.victim) {
+            self.erase(die, underway.victim, &mut cleaned);
+            return Some(cleaned);
+        }
+        let Open { next, end } = *self.frontier_of_moves(die);
+        let valid = u32::from(self.blocks[underway.victim as usize].valid);
+        let last = self.dies[die as usize].free.len() < 2;
+        if self.frontier == Frontier::Shared && last && end - next < valid {
+            // The host would fill the last free block, and nothing could take the rest.
+            self.move_from(die, underway, u32::MAX, &mut cleaned);
+            self.erase(die, underway.victim, &mut cleaned);
+            return Some(cleaned);
+        }
+        let page = self.page_mask + 1 - (next & self.page_mask);
+        let underway = self.move_from(die, underway, page, &mut cleaned);
+        self.dies[die as usize].underway = Some(underway);
+        Some(cleaned)
+    }
+
+    /// Whether `die` has fewer free blocks than its pool asks for, and cleaning gains a page.
+    fn wants_room(&mut self, die: u32, pool_blocks: u32) -> bool {
+        let state = &self.dies[die as usize];
+        let wanted = pool_blocks + reserve_blocks(self.frontier);
+        if state.free.len() as u32 >= wanted || state.free.is_empty() {
+            return false;
+        }
+        self.settle();
+        let victim = self.dies[die as usize].victims.peek();
+        victim.is_some_and(|id| u32::from(self.blocks[id as usize].valid) < self.pages)
+    }
+
+    /// Cleans until the host has an open slot on `die`, whose work it returns; `None` if it has
+    /// one already.
+    pub(super) fn make_room(&mut self, die: u32) -> Option<Cleaned> {
+        let Open { next, end } = self.dies[die as usize].host;
+        if next < end {
+            return None;
+        }
+        self.settle();
+        Some(self.open_host_block(die))
     }
 
     /// Closes the full host block and opens another, cleaning until one may be taken.
@@ -100,6 +144,16 @@ impl Ftl {
 
     /// Moves the valid units of the next victim to the frontier, erases it and adds the work.
     fn collect(&mut self, die: u32, cleaned: &mut Cleaned) {
+        let underway = self.take_victim(die);
+        self.move_from(die, underway, u32::MAX, cleaned);
+        self.erase(die, underway.victim, cleaned);
+    }
+
+    /// The block that is cleaned next: one that was begun with, or else the next victim.
+    fn take_victim(&mut self, die: u32) -> Underway {
+        if let Some(underway) = self.dies[die as usize].underway.take() {
+            return underway;
+        }
         let victims = &mut self.dies[die as usize].victims;
         match self.cleaning {
             Cleaning::Greedy | Cleaning::Fifo => {}
@@ -108,25 +162,62 @@ impl Ftl {
             }
         }
         let victim = victims.pop(&mut self.blocks);
-        if self.packing.is_some() {
-            self.move_packed(die, victim, cleaned);
-        } else if self.page_mask == 0 {
-            self.move_units::<false>(die, victim, cleaned);
-        } else {
-            self.move_units::<true>(die, victim, cleaned);
+        Underway {
+            victim,
+            slot: victim << self.shift,
         }
+    }
+
+    /// Moves at most `most` valid units of a victim and adds the work; of packed units, what is as
+    /// large as so many.
+    fn move_from(
+        &mut self,
+        die: u32,
+        underway: Underway,
+        most: u32,
+        cleaned: &mut Cleaned,
+    ) -> Underway {
+        let slot = if self.packing.is_some() {
+            self.move_packed(die, underway, most, cleaned)
+        } else if self.page_mask == 0 {
+            self.move_units::<false>(die, underway, most, cleaned)
+        } else {
+            self.move_units::<true>(die, underway, most, cleaned)
+        };
+        Underway { slot, ..underway }
+    }
+
+    /// Whether nothing in the block `id` is valid.
+    fn is_empty(&self, id: u32) -> bool {
+        let packing = self.packing.as_ref();
+        packing.map_or(self.blocks[id as usize].valid == 0, |packing| {
+            packing.space_in(id) == 0
+        })
+    }
+
+    /// Frees a block that holds nothing valid any more.
+    fn erase(&mut self, die: u32, victim: u32, cleaned: &mut Cleaned) {
+        debug_assert!(self.is_empty(victim));
         self.blocks[victim as usize].valid = 0;
         self.dies[die as usize].free.push(victim);
         self.erases += 1;
         cleaned.erased_blocks += 1;
     }
 
-    /// Moves the valid units of `victim`. `GATHERED`: a page holds several, is read once for all
-    /// that are valid in it, and programmed when it is full.
-    fn move_units<const GATHERED: bool>(&mut self, die: u32, victim: u32, cleaned: &mut Cleaned) {
+    /// Moves at most `most` valid units of a victim; returns the slot to go on from. `GATHERED`: a
+    /// page holds several, is read once for all that are valid in it, and programmed when it is
+    /// full.
+    fn move_units<const GATHERED: bool>(
+        &mut self,
+        die: u32,
+        Underway { victim, mut slot }: Underway,
+        most: u32,
+        cleaned: &mut Cleaned,
+    ) -> u32 {
         let page_shift = self.page_mask.trailing_ones();
-        let mut left = u32::from(self.blocks[victim as usize].valid);
-        let (mut slot, mut last_page) = (victim << self.shift, u32::MAX);
+        let mut left = u32::from(self.blocks[victim as usize].valid).min(most);
+        self.blocks[victim as usize].valid -= left as u16;
+        let mut last_page = u32::MAX;
         let block_end = (victim + 1) << self.shift;
         let is_far = self.pending.is_some();
         if is_far {
@@ -165,6 +256,7 @@ impl Ftl {
             cleaned.programmed_pages += (stop >> page_shift) - (first >> page_shift);
             self.frontier_of_moves(die).next = stop;
         }
+        slot
     }
 
     /// Asks for the map of the units in the slots from `slot` to `end`.

@@ -24,8 +24,8 @@ impl Ssd {
             self.ftl.trim(unit as u32);
         }
         self.counters.trimmed_bytes += u64::from(length_bytes);
-        self.front_free_ns = at_ns.max(self.front_free_ns) + self.times.write_command;
-        self.front_free_ns + self.times.ack
+        self.front.free_ns = at_ns.max(self.front.free_ns) + self.times.write_command;
+        self.front.free_ns + self.times.ack
     }
 
     /// Programs what is being gathered and waits for all that is in the buffer.
@@ -83,7 +83,8 @@ impl Device for Ssd {
             busy_until_ns: done_ns,
             ..DieClock::default()
         });
-        (self.front_free_ns, self.admitted_ns, self.drained_ns) = (done_ns, done_ns, done_ns);
+        self.front.reset(done_ns);
+        (self.admitted_ns, self.drained_ns) = (done_ns, done_ns);
         self.merged_ns = done_ns;
         done_ns
     }
@@ -179,15 +180,23 @@ impl Device for Ssd {
                 read_until_ns,
                 debt_ns,
                 share_ns,
+                erase_until_ns,
             } = *die;
-            [busy_until_ns, read_until_ns, debt_ns, share_ns]
-                .into_iter()
-                .for_each(&mut mix);
+            [
+                busy_until_ns,
+                read_until_ns,
+                debt_ns,
+                share_ns,
+                erase_until_ns,
+            ]
+            .into_iter()
+            .for_each(&mut mix);
         }
         self.buffer.iter().for_each(|&release_ns| mix(release_ns));
         if let Some(heat) = &self.heat {
             heat.visit(&mut mix);
         }
+        self.front.visit(&mut mix);
         let Counters {
             read_bytes,
             written_bytes,
@@ -206,7 +215,7 @@ impl Device for Ssd {
         ]
         .into_iter()
         .chain([self.buffer_next as u64])
-        .chain([self.front_free_ns, self.admitted_ns, self.drained_ns])
+        .chain([self.admitted_ns, self.drained_ns, self.merged_ns])
         .chain([self.random.clone().next_u64()])
         .for_each(mix);
         state

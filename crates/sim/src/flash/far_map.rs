@@ -129,6 +129,8 @@ mod tests {
         "mlc-b?gc=random:3&frontier=separate",
         "s3700?frontier=separate&pacing=paced",
         "s3700?frontier=shared&idle_pool_percent=2",
+        "s3700?frontier=shared&idle_pool_percent=2&idle_step=page",
+        "slc-b?frontier=separate&page=16KiB&idle_pool_percent=2&idle_step=page",
         "slc-b?page_times=exponential&page=16KiB",
         "slc-a?slc_region=8MiB&idle_pool_percent=1",
         "mlc-a?compression=on",

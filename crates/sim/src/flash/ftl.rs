@@ -5,7 +5,7 @@
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::block::{Block, Cleaned, Open, NOT_CLOSED, UNMAPPED};
+use super::block::{Block, Cleaned, Open, Underway, NOT_CLOSED, UNMAPPED};
 use super::memory::zeroed;
 use super::packing::Packing;
 use super::pending::Pending;
@@ -22,6 +22,8 @@ pub(super) struct Die {
     pub(super) relocation: Open,
     pub(super) free: Vec<u32>,
     pub(super) victims: Victims,
+    /// What cleaning in idle time has begun with and not ended.
+    pub(super) underway: Option<Underway>,
     pub(super) live: u32,
 }
 
@@ -42,8 +44,8 @@ pub struct Ftl {
     pub(super) cleaning: Cleaning,
     pub(super) frontier: Frontier,
     pub(super) random: Xoshiro256PlusPlus,
-    live_max: u32,
-    next_die: u32,
+    pub(super) live_max: u32,
+    pub(super) next_die: u32,
     /// Host writes on their way to a map that is too large to stay in the processor's caches.
     pub(super) pending: Option<Box<Pending>>,
     /// The die whose page the host has begun to fill, if a page holds several units.
@@ -74,6 +76,7 @@ impl Ftl {
             relocation: Open::default(),
             free: Vec::with_capacity(blocks_per_die as usize),
             victims: Victims::new(blocks_per_die, pages, sorted),
+            underway: None,
             live: 0,
         };
         let mut ftl = Self {
@@ -164,6 +167,7 @@ impl Ftl {
         for (index, die) in (0..).zip(&mut self.dies) {
             (die.host, die.relocation, die.live) = (Open::default(), Open::default(), 0);
             die.victims.clear();
+            die.underway = None;
             die.free.clear();
             // Taken from the end, so the lowest block is used first.
             die.free
@@ -379,8 +383,13 @@ impl Ftl {
                 host,
                 relocation,
                 live,
+                underway,
                 ..
             } = die;
+            let underway = underway.map_or([0; 2], |one| [one.victim + 1, one.slot]);
+            for &value in &underway {
+                mix(u64::from(value));
+            }
             for value in [host.next, host.end, relocation.next, relocation.end, *live] {
                 mix(u64::from(value));
             }

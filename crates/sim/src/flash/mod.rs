@@ -1,16 +1,18 @@
 //! Solid-state drives: `ftl` knows which slot holds what; its methods are also in `collect`
 //! (cleaning), `packed` (compression), `folding` (the region written first), `far_map` and `audit`.
 //! `ssd` knows how long everything takes; its methods are also in `background` (what dies do
-//! besides) and `face` (the device as others see it). `params` and `table` have the parameters,
-//! `need` the memory they take.
+//! besides), `placing` (which die is next) and `face` (the device as others see it). `front` is the
+//! way in. `params` and `table` have the parameters, `need` the memory they take.
 
 mod audit;
 mod background;
 mod block;
+mod by_second;
 mod collect;
 mod face;
 mod far_map;
 mod folding;
+mod front;
 mod ftl;
 mod heat;
 mod jitter;
@@ -20,6 +22,7 @@ mod packed;
 mod packing;
 pub mod params;
 mod pending;
+mod placing;
 mod region;
 mod ssd;
 mod table;

@@ -1,6 +1,6 @@
 //! Writes and moves of a drive that compresses its units.
 
-use super::block::{Cleaned, NOT_CLOSED, UNMAPPED};
+use super::block::{Cleaned, Underway, NOT_CLOSED, UNMAPPED};
 use super::ftl::Ftl;
 use super::packing::{Packing, WHOLE_Q15};
 use crate::flash::params::Frontier;
@@ -94,17 +94,21 @@ impl Ftl {
         true
     }
 
-    /// Moves the valid units of `victim`, space counted in whole units.
-    pub(super) fn move_packed(&mut self, die: u32, victim: u32, cleaned: &mut Cleaned) {
+    /// Moves valid units of a victim, as much as at least `most` whole ones take or all there are;
+    /// returns the slot to go on from. Space is counted in whole units.
+    pub(super) fn move_packed(
+        &mut self,
+        die: u32,
+        Underway { victim, mut slot }: Underway,
+        most: u32,
+        cleaned: &mut Cleaned,
+    ) -> u32 {
         let mut may_open = !self.dies[die as usize].free.is_empty();
         let packing = self.packing.as_mut().expect("a drive that compresses");
-        let mut left = packing.valid[victim as usize];
-        let moved = Packing::whole(&mut packing.moved_rest, u64::from(left));
-        self.programs += Packing::whole(&mut packing.programmed_rest, u64::from(left));
-        cleaned.read_pages += moved as u32;
-        cleaned.programmed_pages += moved as u32;
-        let mut slot = victim << self.shift;
-        while left > 0 {
+        let all = packing.valid[victim as usize];
+        let mut left = all;
+        let rest = all.saturating_sub(most.saturating_mul(WHOLE_Q15));
+        while left > rest {
             let unit = self.p2l[slot as usize];
             if self.l2p[unit as usize] == slot {
                 let packing = self.packing.as_ref().expect("a drive that compresses");
@@ -119,8 +123,14 @@ impl Ftl {
             }
             slot += 1;
         }
-        if let Some(packing) = &mut self.packing {
-            packing.valid[victim as usize] = 0;
-        }
+        let packing = self.packing.as_mut().expect("a drive that compresses");
+        packing.valid[victim as usize] = left;
+        self.blocks[victim as usize].valid = packing.close(victim, self.pages);
+        let space = u64::from(all - left);
+        let moved = Packing::whole(&mut packing.moved_rest, space);
+        self.programs += Packing::whole(&mut packing.programmed_rest, space);
+        cleaned.read_pages += moved as u32;
+        cleaned.programmed_pages += moved as u32;
+        slot
     }
 }

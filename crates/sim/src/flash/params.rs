@@ -43,6 +43,31 @@ pub enum Pacing {
     Paced,
 }
 
+/// How much cleaning in idle time does before it looks whether the host has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleStep {
+    /// The whole of a block.
+    Block,
+    /// Moves what fills one page, or erases a block.
+    Page,
+}
+
+/// Which die the next page of the host goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// Each in its turn, however long it is busy.
+    Turn,
+    /// The one that is free first; of several that are free, the next in turn.
+    Free,
+}
+
+/// Whether data goes over the host link in both directions at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duplex {
+    Half,
+    Full,
+}
+
 /// What a write does that finds the region full which is written first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhenFull {
@@ -166,6 +191,7 @@ pub struct SsdParams {
     pub cleaning: Cleaning,
     pub frontier: Frontier,
     pub pacing: Pacing,
+    pub placement: Placement,
     pub dies: u32,
     pub pages_per_block: u32,
     pub mapping_bytes: u32,
@@ -180,6 +206,8 @@ pub struct SsdParams {
     pub unit_ns: u64,
     pub ack_ns: u64,
     pub link_mb_per_second: f64,
+    pub link_duplex: Duplex,
+    pub turnaround_ns: u64,
     pub bus_mb_per_second: f64,
     pub read_wait_ns: u64,
     pub rmw_ns: u64,
@@ -187,6 +215,8 @@ pub struct SsdParams {
     pub seq_ss_factor: f64,
     pub idle_pool_percent: f64,
     pub idle_wait_ns: u64,
+    pub idle_step: IdleStep,
+    pub erase_suspend_ns: u64,
     pub region: RegionParams,
     pub compression: CompressionParams,
     pub heat: HeatParams,

@@ -5,7 +5,9 @@
 
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use teijo_engine::request::Op;
 
+use super::front::Front;
 use super::ftl::Ftl;
 use super::heat::Heat;
 use super::jitter::Jitter;
@@ -25,6 +27,8 @@ pub(super) struct DieClock {
     pub(super) read_until_ns: u64,
     pub(super) debt_ns: u64,
     pub(super) share_ns: u64,
+    /// Until when the die is busy with an erase that reads may suspend.
+    pub(super) erase_until_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,7 +55,7 @@ pub struct Ssd {
     pub(super) buffer_next: usize,
     /// Units admitted last whose page is not full yet.
     gathered: usize,
-    pub(super) front_free_ns: u64,
+    pub(super) front: Front,
     pub(super) admitted_ns: u64,
     /// When the last write of part of a unit is merged with the rest.
     pub(super) merged_ns: u64,
@@ -107,7 +111,7 @@ impl Ssd {
             buffer: vec![0; slots],
             buffer_next: 0,
             gathered: 0,
-            front_free_ns: 0,
+            front: Front::new(params.link_duplex),
             admitted_ns: 0,
             merged_ns: 0,
             drained_ns: 0,
@@ -180,11 +184,13 @@ impl Ssd {
 
     pub(super) fn read(&mut self, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> u64 {
         let length = u64::from(length_bytes);
-        let ready = at_ns.max(self.front_free_ns) + self.times.read_command;
+        let (command_ns, turnaround_ns) = (self.times.read_command, self.times.turnaround);
+        let ready = self.front.serve(Op::Read, at_ns, command_ns, turnaround_ns);
         let first = (offset_bytes >> self.unit_shift) as u32;
         let last = ((offset_bytes + length - 1) >> self.unit_shift) as u32;
         let bus_ns = self.times.bus_unit * u64::from(last - first + 1);
-        self.front_free_ns = ready + self.link_ns(length).max(bus_ns);
+        let transfer_ns = self.link_ns(length).max(bus_ns);
+        let sent_ns = self.front.transfer(Op::Read, ready, transfer_ns);
         let (mut data_ns, mut page) = (None, None);
         for unit in first..=last {
             if let Some((die, its_page)) = self.ftl.place_of(unit) {
@@ -201,12 +207,12 @@ impl Ssd {
         let units_ns = self.times.unit * u64::from(last - first);
         let moved = match data_ns {
             // Never written: the controller answers without the flash.
-            None => self.front_free_ns,
-            Some(data_ns) if first == last => data_ns + (self.front_free_ns - ready),
+            None => sent_ns,
+            Some(data_ns) if first == last => (data_ns + transfer_ns).max(sent_ns),
             // The transfer follows the first page and cannot end before the last one.
             Some(data_ns) => {
                 let one_ns = self.link_ns(1 << self.unit_shift).max(self.times.bus_unit);
-                (data_ns + one_ns).max(self.front_free_ns + self.times.read)
+                (data_ns + one_ns).max(sent_ns + self.times.read)
             }
         };
         moved + units_ns + self.times.ack
@@ -226,50 +232,65 @@ impl Ssd {
     fn read_page(&mut self, die: u32, ready_ns: u64) -> u64 {
         self.work_while_idle(die, ready_ns);
         let page_ns = self.jittered(die, self.times.read);
-        let longest_ns = ready_ns + self.params.read_wait_ns;
+        let wait_ns = self.longest_wait_ns(die);
         let clock = &mut self.dies[die as usize];
-        let begin = clock.busy_until_ns.clamp(ready_ns, longest_ns);
+        let begin = clock.busy_until_ns.clamp(ready_ns, ready_ns + wait_ns);
         let begin = begin.max(clock.read_until_ns);
         let done = begin + page_ns;
         clock.read_until_ns = done;
-        clock.busy_until_ns = if clock.busy_until_ns > begin {
-            clock.busy_until_ns + page_ns
+        if clock.busy_until_ns > begin {
+            if clock.erase_until_ns == clock.busy_until_ns {
+                clock.erase_until_ns += page_ns;
+            }
+            clock.busy_until_ns += page_ns;
         } else {
-            done
-        };
+            clock.busy_until_ns = done;
+        }
         self.counters.page_reads += 1;
         done
     }
 
+    /// How long a read waits for `die` at the most before it suspends what the die does.
+    #[inline]
+    fn longest_wait_ns(&self, die: u32) -> u64 {
+        let clock = &self.dies[die as usize];
+        if clock.erase_until_ns == clock.busy_until_ns {
+            return self.params.read_wait_ns.min(self.params.erase_suspend_ns);
+        }
+        self.params.read_wait_ns
+    }
+
     pub(super) fn write(&mut self, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> u64 {
         let length = u64::from(length_bytes);
-        let start = at_ns.max(self.front_free_ns) + self.times.write_command;
-        self.front_free_ns = start + self.link_ns(length);
+        let (command_ns, turnaround_ns) = (self.times.write_command, self.times.turnaround);
+        let served_ns = self
+            .front
+            .serve(Op::Write, at_ns, command_ns, turnaround_ns);
+        let link_ns = self.link_ns(length);
+        let sent_ns = self.front.transfer(Op::Write, served_ns, link_ns);
         let end_bytes = offset_bytes + length;
         let first = offset_bytes >> self.unit_shift;
         let last = (end_bytes - 1) >> self.unit_shift;
         for unit in first..=last {
             let whole = offset_bytes <= unit << self.unit_shift
                 && end_bytes >= (unit + 1) << self.unit_shift;
-            self.write_unit(unit as u32, whole);
+            self.write_unit(unit as u32, whole, sent_ns);
         }
         self.counters.written_bytes += length;
         self.admitted_ns + self.times.unit * (last - first) + self.times.ack
     }
 
-    /// Admits one unit to the buffer, in order, and programs it on the next die.
+    /// Admits one unit, which is in the drive at `sent_ns`, to the buffer, in order, and programs it
+    /// on the next die.
     #[inline]
-    fn write_unit(&mut self, unit: u32, whole: bool) {
+    fn write_unit(&mut self, unit: u32, whole: bool, sent_ns: u64) {
         let slot = self.buffer_next;
         self.buffer_next = if slot + 1 == self.buffer.len() {
             0
         } else {
             slot + 1
         };
-        let mut admitted = self
-            .front_free_ns
-            .max(self.admitted_ns)
-            .max(self.buffer[slot]);
+        let mut admitted = sent_ns.max(self.admitted_ns).max(self.buffer[slot]);
         if !whole {
             if let Some(die) = self.ftl.die_of(unit) {
                 self.read_page(die, admitted);
@@ -279,7 +300,7 @@ impl Ssd {
             }
         }
         self.admitted_ns = admitted;
-        let die = self.ftl.pick_die();
+        let die = self.pick_die(admitted);
         self.work_while_idle(die, admitted);
         let into_region = self.has_region && self.takes_in_region(die, admitted);
         if into_region {

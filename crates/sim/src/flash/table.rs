@@ -2,7 +2,8 @@
 //! against it.
 
 use crate::flash::params::{
-    Cleaning, Frontier, Pacing, PageTimes, ParamError, SlowDie, SsdParams, WhenFull,
+    Cleaning, Duplex, Frontier, IdleStep, Pacing, PageTimes, ParamError, Placement, SlowDie,
+    SsdParams, WhenFull,
 };
 use crate::parameters::{
     count, name_of, one_of, parameter, percent, positive, power_of_two, ratio_text, text, us_text,
@@ -19,6 +20,9 @@ const PAGE_TIMES: [(&str, PageTimes); 2] = [
     ("exponential", PageTimes::Exponential),
 ];
 const PACING: [(&str, Pacing); 2] = [("lump", Pacing::Lump), ("paced", Pacing::Paced)];
+const PLACEMENT: [(&str, Placement); 2] = [("turn", Placement::Turn), ("free", Placement::Free)];
+const DUPLEX: [(&str, Duplex); 2] = [("half", Duplex::Half), ("full", Duplex::Full)];
+const IDLE_STEP: [(&str, IdleStep); 2] = [("block", IdleStep::Block), ("page", IdleStep::Page)];
 
 fn cleaning(text: &str) -> Result<Cleaning, String> {
     match text.split_once(':') {
@@ -169,6 +173,10 @@ pub const PARAMETERS: &[Parameter<SsdParams>] = &[
         "whether a die cleans a whole block at once or spreads the time over the host pages it \
          made room for",
         pacing, |t| one_of(t, &PACING), |value| name_of(value, &PACING)),
+    parameter!("placement", "turn or free",
+        "whether host pages go to the dies in turn, or to the die that is free first; one that \
+         has to clean before it takes a page then does so beside, and another takes the page",
+        placement, |t| one_of(t, &PLACEMENT), |value| name_of(value, &PLACEMENT)),
     parameter!("dies", "count",
         "flash dies working in parallel",
         dies, count, text),
@@ -207,8 +215,15 @@ pub const PARAMETERS: &[Parameter<SsdParams>] = &[
         "latency of every request that holds nothing up",
         ack_ns, nanoseconds, us_text),
     parameter!("link_mb_per_second", "MB/s (10^6)",
-        "host link, one direction at a time",
+        "host link, each direction",
         link_mb_per_second, positive, text),
+    parameter!("link_duplex", "half or full",
+        "whether data goes one direction at a time or both at once",
+        link_duplex, |t| one_of(t, &DUPLEX), |value| name_of(value, &DUPLEX)),
+    parameter!("turnaround_us", "µs",
+        "the front end is held by each read that follows a write and each write that follows a \
+         read, besides",
+        turnaround_ns, nanoseconds, us_text),
     parameter!("bus_mb_per_second", "MB/s (10^6)",
         "all flash channels together, which carry whole units when reading",
         bus_mb_per_second, positive, text),
@@ -233,6 +248,14 @@ pub const PARAMETERS: &[Parameter<SsdParams>] = &[
     parameter!("idle_wait_us", "µs",
         "a die is idle for this long before it folds or cleans ahead",
         idle_wait_ns, nanoseconds, us_text),
+    parameter!("idle_step", "block or page",
+        "whether a die that cleans ahead ends the block when the host comes, or the page it \
+         moves, and goes on later",
+        idle_step, |t| one_of(t, &IDLE_STEP), |value| name_of(value, &IDLE_STEP)),
+    parameter!("erase_suspend_us", "µs",
+        "longest a read waits for an erase of a die that cleans ahead page by page, before that \
+         is suspended",
+        erase_suspend_ns, nanoseconds, us_text),
     parameter!("slc_region", "bytes",
         "region of the nominal drive that host writes fill first, at one bit a cell",
         region.nominal_bytes, bytes, bytes_text),

@@ -2,7 +2,7 @@
 
 use super::preset::{base, Preset, GB, US};
 use crate::device::Label;
-use crate::flash::params::{CompressionParams, SsdParams};
+use crate::flash::params::{CompressionParams, Placement, SsdParams};
 
 const COMPRESSION: CompressionParams = CompressionParams {
     on: true,
@@ -22,11 +22,13 @@ pub(super) fn intel_330() -> Preset {
         params: SsdParams {
             nominal_capacity_bytes: 180 * GB,
             op_percent: 7.4,
+            placement: Placement::Free,
             program_ns: 252 * US,
             read_command_ns: 30_500,
             write_command_ns: 14_700,
             ack_ns: 84 * US,
             link_mb_per_second: 500.0,
+            turnaround_ns: 10 * US,
             bus_mb_per_second: 550.0,
             rmw_ns: 250 * US,
             compression: COMPRESSION,
@@ -47,6 +49,7 @@ pub(super) fn intel_530() -> Preset {
         params: SsdParams {
             nominal_capacity_bytes: 240 * GB,
             op_percent: 7.4,
+            placement: Placement::Free,
             program_ns: 262 * US,
             read_command_ns: 16_800,
             write_command_ns: 4_900,
@@ -73,6 +76,7 @@ pub(super) fn sp900() -> Preset {
         params: SsdParams {
             nominal_capacity_bytes: 64 * GB,
             op_percent: 7.1,
+            placement: Placement::Free,
             dies: 4,
             program_ns: 160 * US,
             read_ns: 60 * US,

@@ -2,7 +2,7 @@
 
 use super::preset::{base, Preset, US};
 use crate::device::Label;
-use crate::flash::params::{Cleaning, Frontier, Pacing, SsdParams};
+use crate::flash::params::{Cleaning, Frontier, IdleStep, Pacing, Placement, SsdParams};
 
 pub(super) fn mlc_a() -> Preset {
     Preset {
@@ -10,7 +10,7 @@ pub(super) fn mlc_a() -> Preset {
         about: "256 GB MLC client drive, SATA 6 Gb/s; recovers its sequential rate",
         label: Label::Calibrated {
             to: "the published IOPS matrix of one drive, 8 sizes by 7 mixes, random in 16 GiB: \
-                 median difference 6 to 11 %, mean 12 to 15 % over thirteen seeds (sequential \
+                 median difference 6 to 10 %, mean 10 to 13 % over thirteen seeds (sequential \
                  and fresh writes are not calibrated)",
         },
         params: SsdParams {
@@ -23,10 +23,12 @@ pub(super) fn mlc_a() -> Preset {
             erase_ns: 0,
             read_command_ns: 19 * US,
             bus_mb_per_second: 282.0,
-            read_wait_ns: 5_000 * US,
+            turnaround_ns: 500 * US,
+            read_wait_ns: 2_500 * US,
             rmw_ns: 890 * US,
             idle_pool_percent: 0.4,
             idle_wait_ns: 10_000 * US,
+            idle_step: IdleStep::Page,
             ..base()
         },
     }
@@ -44,6 +46,7 @@ pub(super) fn mlc_b() -> Preset {
         params: SsdParams {
             op_percent: 5.0,
             cleaning: Cleaning::Sampled { choices: 2 },
+            placement: Placement::Free,
             program_ns: 400 * US,
             read_ns: 60 * US,
             read_command_ns: 19 * US,

@@ -25,6 +25,7 @@ pub(super) fn iodrive() -> Preset {
             write_command_ns: 2 * US,
             ack_ns: 10 * US,
             link_mb_per_second: 1_400.0,
+            turnaround_ns: 20 * US,
             bus_mb_per_second: 1_400.0,
             read_wait_ns: 165 * US,
             rmw_ns: 25 * US,

@@ -2,7 +2,8 @@
 
 use crate::device::Label;
 use crate::flash::params::{
-    Cleaning, CompressionParams, Frontier, HeatParams, Pacing, PageTimes, RegionParams, SsdParams,
+    Cleaning, CompressionParams, Duplex, Frontier, HeatParams, IdleStep, Pacing, PageTimes,
+    Placement, RegionParams, SsdParams,
 };
 
 /// A named drive.
@@ -27,6 +28,7 @@ pub fn base() -> SsdParams {
         cleaning: Cleaning::Greedy,
         frontier: Frontier::Shared,
         pacing: Pacing::Lump,
+        placement: Placement::Turn,
         dies: 16,
         pages_per_block: 256,
         mapping_bytes: 4096,
@@ -40,6 +42,8 @@ pub fn base() -> SsdParams {
         unit_ns: 0,
         ack_ns: 10 * US,
         link_mb_per_second: 550.0,
+        link_duplex: Duplex::Half,
+        turnaround_ns: 0,
         bus_mb_per_second: 1_000.0,
         read_wait_ns: 500 * US,
         rmw_ns: 50 * US,
@@ -47,6 +51,8 @@ pub fn base() -> SsdParams {
         seq_ss_factor: 1.0,
         idle_pool_percent: 0.0,
         idle_wait_ns: 10_000 * US,
+        idle_step: IdleStep::Block,
+        erase_suspend_ns: 500 * US,
         region: RegionParams::default(),
         compression: CompressionParams::default(),
         heat: HeatParams::default(),

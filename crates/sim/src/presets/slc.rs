@@ -2,7 +2,7 @@
 
 use super::preset::{base, Preset, GB, US};
 use crate::device::Label;
-use crate::flash::params::{Pacing, SsdParams};
+use crate::flash::params::{Pacing, Placement, SsdParams};
 
 pub(super) fn slc_a() -> Preset {
     Preset {
@@ -15,6 +15,7 @@ pub(super) fn slc_a() -> Preset {
         params: SsdParams {
             nominal_capacity_bytes: 100 * GB,
             op_percent: 24.5,
+            placement: Placement::Free,
             program_ns: 285 * US,
             read_ns: 30 * US,
             erase_ns: 1_000 * US,
@@ -22,6 +23,7 @@ pub(super) fn slc_a() -> Preset {
             write_command_ns: 1_330,
             ack_ns: 20 * US,
             link_mb_per_second: 534.0,
+            turnaround_ns: 45 * US,
             read_wait_ns: 285 * US,
             rmw_ns: 30 * US,
             seq_ss_factor: 0.637,
@@ -48,6 +50,7 @@ pub(super) fn slc_b() -> Preset {
             read_ns: 30 * US,
             erase_ns: 1_000 * US,
             ack_ns: 20 * US,
+            turnaround_ns: 30 * US,
             read_wait_ns: 285 * US,
             rmw_ns: 30 * US,
             seq_ss_factor: 0.723,

@@ -13,7 +13,7 @@ const SECOND: u64 = 1_000_000_000;
 /// A die-bound drive without jitter: 16 dies, 500 µs a page, nothing else in the way.
 const DRIVE: &str = "mlc-b?jitter_percent=0&gc=greedy&pacing=paced&program_us=500&read_us=50\
                      &erase_us=0&link_mb_per_second=100000&write_command_us=0&read_command_us=0\
-                     &bus_mb_per_second=100000&ack_us=0&op_percent=20&rmw_us=0";
+                     &bus_mb_per_second=100000&ack_us=0&op_percent=20&rmw_us=0&placement=turn";
 const DIES: f64 = 16.0;
 const PROGRAM_S: f64 = 500e-6;
 
@@ -155,6 +155,23 @@ fn one_slow_die_holds_up_every_write_that_comes_in_turn() {
         let units = drive.capacity_bytes() / UNIT;
         let run = random_writes(&mut drive, 0, 128, units / 2, 4096, &mut Random(1));
         let truth = DIES / (times * PROGRAM_S);
+        assert_within(
+            &format!("{times} times as slow, IOPS"),
+            run.iops(),
+            truth,
+            1.0,
+        );
+    }
+}
+
+#[test]
+fn one_slow_die_takes_its_share_where_the_die_that_is_free_first_is_next() {
+    for times in [2.0, 10.0] {
+        let slow = format!("slow_die=3:{times}&buffer=256KiB&placement=free");
+        let mut drive = drive(&format!("capacity=512MiB&{slow}"));
+        let units = drive.capacity_bytes() / UNIT;
+        let run = random_writes(&mut drive, 0, 128, units / 2, 4096, &mut Random(1));
+        let truth = (DIES - 1.0 + 1.0 / times) / PROGRAM_S;
         assert_within(
             &format!("{times} times as slow, IOPS"),
             run.iops(),

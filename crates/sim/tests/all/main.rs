@@ -3,6 +3,7 @@
 
 mod array_counts;
 mod articles;
+mod by_second;
 mod cache;
 mod common;
 mod compose;
@@ -17,7 +18,9 @@ mod host;
 mod host_cache;
 mod hot_cold;
 mod lab;
+mod mixing;
 mod parameters;
+mod placement;
 mod presets;
 mod queueing;
 mod raid;
@@ -31,3 +34,4 @@ mod timing;
 mod truths;
 mod write_amplification;
 mod write_through;
+mod yielding;

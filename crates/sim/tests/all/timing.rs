@@ -121,7 +121,9 @@ fn a_drive_a_quarter_the_size_gives_the_same_curve() {
 #[test]
 fn pacing_changes_the_tail_and_not_the_rate() {
     let steady = |pacing: &str| {
-        let mut drive = device(&format!("slc-a?capacity=2GiB&pacing={pacing}&{EXACT}"));
+        let placement = "placement=turn";
+        let text = format!("slc-a?capacity=2GiB&pacing={pacing}&{placement}&{EXACT}");
+        let mut drive = device(&text);
         let units = drive.capacity_bytes() / 4096;
         let filled_ns = fill_device(&mut drive, 0);
         let mut random = Random(1);
