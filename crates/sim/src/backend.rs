@@ -20,16 +20,38 @@ use crate::timeline::Timeline;
 /// Bits of a ticket below the worker's number: the slot, as in a tag.
 const SLOT_BITS: u32 = 16;
 
-/// How many I/Os before its turn a device hears of a place.
-const IOS_AHEAD: u32 = 8;
+/// I/Os that a device hears of together. Their lines are then fetched at the same time, and so is
+/// what the processor has to look up to find their pages, which takes as long.
+const IOS_TOGETHER: u32 = 16;
 
-/// Where the next I/O of these draws begins, with all that is drawn for it.
-#[inline]
-fn next_offset(draws: &mut Draws) -> u64 {
-    draws.length_bytes();
-    let extent = draws.extent();
-    draws.op();
-    extent.offset_bytes
+/// The draws of a worker, some I/Os ahead of it.
+#[derive(Debug)]
+struct Scout {
+    draws: Draws,
+    /// I/Os to come that the device has heard of.
+    known: u32,
+}
+
+impl Scout {
+    /// One I/O comes now; the device hears of more when it knows of few.
+    #[inline]
+    fn go_on(&mut self, device: &impl Device) {
+        if self.known <= IOS_TOGETHER / 2 {
+            self.run_ahead(device);
+        }
+        self.known -= 1;
+    }
+
+    #[cold]
+    fn run_ahead(&mut self, device: &impl Device) {
+        for _ in 0..IOS_TOGETHER {
+            self.draws.length_bytes();
+            let extent = self.draws.extent();
+            self.draws.op();
+            device.foresee(extent.offset_bytes);
+        }
+        self.known += IOS_TOGETHER;
+    }
 }
 
 /// What compression at its best leaves of such data, in 2^-16. The stamps in zeros are small.
@@ -104,8 +126,8 @@ pub struct SimBackend<D> {
     pub(crate) write_through: bool,
     /// By slot, where writes go through.
     through: Vec<Through>,
-    /// The draws of this worker, some I/Os ahead, for a device that gains by knowing them.
-    scout: Option<Box<Draws>>,
+    /// For a device that gains by knowing what comes.
+    scout: Option<Box<Scout>>,
     /// Tags of the requests whose end the device does not know yet, by slot.
     untold: Vec<u64>,
 }
@@ -133,9 +155,10 @@ impl<D: Device> SimBackend<D> {
         let plan = &seat.stream.plan;
         if !plan.access.is_ordered() {
             let seed = derive_seed(plan.seed, u64::from(seat.number));
-            let mut scout = Box::new(Draws::new(seed, plan));
-            (0..IOS_AHEAD).for_each(|_| _ = next_offset(&mut scout));
-            self.scout = Some(scout);
+            self.scout = Some(Box::new(Scout {
+                draws: Draws::new(seed, plan),
+                known: 0,
+            }));
         }
         self
     }
@@ -194,7 +217,7 @@ impl<D: Device> SimBackend<D> {
             .as_mut()
             .expect("the device is lent to the worker that runs");
         if let Some(scout) = self.scout.as_mut().filter(|_| op != Op::Flush) {
-            device.foresee(next_offset(scout));
+            scout.go_on(device.as_ref());
         }
         let ticket = (Ticket::from(self.worker) << SLOT_BITS) | Ticket::from(request.slot());
         let now_ns = self.clock.now_ns();

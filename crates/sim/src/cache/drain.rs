@@ -79,7 +79,7 @@ impl<D: Device> Cache<D> {
         } else {
             &mut self.dirty
         };
-        set.take(span);
+        set.cut(span);
         self.sending.add(span);
         self.drains += 1;
         self.tally.drains += 1;

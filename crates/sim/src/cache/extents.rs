@@ -1,10 +1,15 @@
 //! Ranges of bytes that are dirty: kept sorted, neighbours joined, with the windows that are dirty
 //! from end to end at hand. Nothing here knows time or devices.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use crate::numbers::Numbers;
 
 /// A range of bytes: from, to.
 pub(crate) type Span = (u64, u64);
+
+/// Buckets of a set at the most; in tests few, so that one has several windows.
+const MOST_BUCKETS: u64 = if cfg!(test) { 4 } else { 1 << 18 };
 
 /// How much of a range is in a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,22 +22,37 @@ pub(crate) enum Cover {
 /// A set of bytes. Windows lie at multiples of `window_bytes`, the last one ends with the device.
 #[derive(Clone, Debug)]
 pub(crate) struct Extents {
-    /// Where each extent ends, by where it begins; no two touch.
-    ends: BTreeMap<u64, u64>,
+    /// The device in stretches of whole windows: what of each is in the set, in order, no two
+    /// touching. An extent that crosses a border is in both.
+    buckets: Vec<Vec<Span>>,
+    /// Buckets that are not empty.
+    filled: Numbers,
     /// Numbers of the windows that lie wholly in the set.
     whole: BTreeSet<u64>,
     bytes: u64,
     window_bytes: u64,
+    bucket_bytes: u64,
     capacity_bytes: u64,
+}
+
+/// What of `spans` lies in [from, to), as places: from the first that ends after `from` on.
+#[inline]
+fn inside(spans: &[Span], (from, to): Span) -> std::ops::Range<usize> {
+    let first = spans.partition_point(|span| span.1 <= from);
+    let met = spans[first..].iter().take_while(|span| span.0 < to);
+    first..first + met.count()
 }
 
 impl Extents {
     pub fn new(window_bytes: u64, capacity_bytes: u64) -> Self {
+        let windows = capacity_bytes.div_ceil(window_bytes);
         Self {
-            ends: BTreeMap::new(),
+            buckets: Vec::new(),
+            filled: Numbers::new(),
             whole: BTreeSet::new(),
             bytes: 0,
             window_bytes,
+            bucket_bytes: window_bytes * windows.div_ceil(MOST_BUCKETS).max(1),
             capacity_bytes,
         }
     }
@@ -47,7 +67,18 @@ impl Extents {
 
     /// The extents in order.
     pub fn spans(&self) -> impl Iterator<Item = Span> + '_ {
-        self.ends.iter().map(|(&from, &to)| (from, to))
+        let filled = self.filled.iter();
+        let mut parts = filled.flat_map(|bucket| self.bucket(u64::from(bucket)).iter().copied());
+        let mut next = parts.next();
+        std::iter::from_fn(move || {
+            let mut span = next?;
+            next = parts.next();
+            while let Some(part) = next.filter(|part| part.0 == span.1) {
+                span.1 = part.1;
+                next = parts.next();
+            }
+            Some(span)
+        })
     }
 
     fn window(&self, number: u64) -> Span {
@@ -55,43 +86,52 @@ impl Extents {
         (from, (from + self.window_bytes).min(self.capacity_bytes))
     }
 
-    /// Adds a range; returns how many of its bytes were not in the set.
-    pub fn add(&mut self, (from, to): Span) -> u64 {
-        let mut near = self.ends.range_mut(..=to);
-        let joined = match near.next_back() {
-            Some((_, end)) if *end < from => {
-                self.ends.insert(from, to);
-                self.bytes += to - from;
-                return self.note_whole((from, to), (from, to), to - from);
-            }
-            Some((&start, end)) if start <= from => {
-                let new_bytes = to.saturating_sub(*end);
-                *end = to.max(*end);
-                self.bytes += new_bytes;
-                let end = *end;
-                return self.note_whole((from, to), (start, end), new_bytes);
-            }
-            Some((_, end)) => (from, to.max(*end)),
-            None => (from, to),
-        };
-        self.add_over((from, to), joined.1)
+    #[inline]
+    fn bucket(&self, number: u64) -> &[Span] {
+        self.buckets.get(number as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The same where extents begin within the range.
-    fn add_over(&mut self, (from, to): Span, last_end: u64) -> u64 {
-        let (mut start, mut held_bytes) = (from, 0);
-        while let Some((&one, &end)) = self.ends.range(..=to).next_back() {
-            if end < from {
-                break;
-            }
-            held_bytes += end.min(to).saturating_sub(one.max(from));
-            start = start.min(one);
-            self.ends.remove(&one);
+    /// `span` cut at the borders of buckets, each with its bucket, in order.
+    #[inline]
+    fn pieces(&self, (from, to): Span) -> impl DoubleEndedIterator<Item = (u64, Span)> {
+        let size = self.bucket_bytes;
+        let buckets = from / size..to.div_ceil(size);
+        buckets.map(move |one| (one, (from.max(one * size), to.min((one + 1) * size))))
+    }
+
+    /// Adds a range; returns how many of its bytes were not in the set.
+    pub fn add(&mut self, span: Span) -> u64 {
+        let pieces = self.pieces(span);
+        pieces
+            .map(|(bucket, piece)| self.add_piece(bucket, piece))
+            .sum()
+    }
+
+    fn add_piece(&mut self, bucket: u64, (from, to): Span) -> u64 {
+        if self.buckets.len() <= bucket as usize {
+            self.buckets.resize(bucket as usize + 1, Vec::new());
         }
-        self.ends.insert(start, last_end);
+        let spans = &mut self.buckets[bucket as usize];
+        if spans.is_empty() {
+            self.filled.insert(bucket as u32);
+        }
+        // Those that touch it join it as well.
+        let first = spans.partition_point(|span| span.1 < from);
+        let (mut joined, mut held_bytes, mut end) = ((from, to), 0, first);
+        while let Some(&(start, stop)) = spans.get(end).filter(|span| span.0 <= to) {
+            held_bytes += stop.min(to).saturating_sub(start.max(from));
+            joined = (joined.0.min(start), joined.1.max(stop));
+            end += 1;
+        }
+        if first == end {
+            spans.insert(first, joined);
+        } else {
+            spans[first] = joined;
+            spans.drain(first + 1..end);
+        }
         let new_bytes = to - from - held_bytes;
         self.bytes += new_bytes;
-        self.note_whole((from, to), (start, last_end), new_bytes)
+        self.note_whole((from, to), joined, new_bytes)
     }
 
     /// Notes the windows of `added` that `extent` now covers.
@@ -109,40 +149,61 @@ impl Extents {
     }
 
     /// Takes a range out; returns how many of its bytes were in the set.
-    pub fn cut(&mut self, (from, to): Span) -> u64 {
-        let mut held_bytes = 0;
-        while let Some((&start, &end)) = self.ends.range(..to).next_back() {
-            if end <= from {
-                break;
-            }
-            held_bytes += end.min(to) - start.max(from);
-            if start < from {
-                self.ends.insert(start, from);
-            } else {
-                self.ends.remove(&start);
-            }
-            if to < end {
-                self.ends.insert(to, end);
-            }
+    pub fn cut(&mut self, span: Span) -> u64 {
+        if self.bytes == 0 {
+            return 0;
         }
+        let pieces = self.pieces(span);
+        let held_bytes = pieces
+            .map(|(bucket, piece)| self.cut_piece(bucket, piece))
+            .sum();
         if held_bytes > 0 {
-            self.forget_whole((from, to));
+            self.forget_whole(span);
         }
         self.bytes -= held_bytes;
         held_bytes
     }
 
-    /// Takes out a range that lies in the set as a whole.
-    pub fn take(&mut self, span: Span) {
-        let Some(end) = self.ends.remove(&span.0) else {
-            self.cut(span);
-            return;
+    fn cut_piece(&mut self, bucket: u64, (from, to): Span) -> u64 {
+        let Some(spans) = self.buckets.get_mut(bucket as usize) else {
+            return 0;
         };
-        if span.1 < end {
-            self.ends.insert(span.1, end);
+        let met = inside(spans, (from, to));
+        let [(start, _), .., (_, stop)] = spans[met.clone()] else {
+            let Some(&(start, stop)) = spans.get(met.start).filter(|_| !met.is_empty()) else {
+                return 0;
+            };
+            return self.cut_one(bucket, met.start, (start, stop), (from, to));
+        };
+        let held = spans[met.clone()].iter();
+        let held = held.map(|span| span.1.min(to) - span.0.max(from)).sum();
+        let left = [(start, from), (to, stop)].into_iter();
+        spans.splice(met, left.filter(|span| span.0 < span.1));
+        self.note_empty(bucket);
+        held
+    }
+
+    /// The same where the range meets the one extent at `place` alone.
+    #[inline]
+    fn cut_one(&mut self, bucket: u64, place: usize, one: Span, (from, to): Span) -> u64 {
+        let spans = &mut self.buckets[bucket as usize];
+        match (one.0 < from, to < one.1) {
+            (false, false) => _ = spans.remove(place),
+            (true, false) => spans[place].1 = from,
+            (false, true) => spans[place].0 = to,
+            (true, true) => {
+                spans[place].1 = from;
+                spans.insert(place + 1, (to, one.1));
+            }
         }
-        self.bytes -= span.1 - span.0;
-        self.forget_whole(span);
+        self.note_empty(bucket);
+        one.1.min(to) - one.0.max(from)
+    }
+
+    fn note_empty(&mut self, bucket: u64) {
+        if self.bucket(bucket).is_empty() {
+            self.filled.remove(bucket as u32);
+        }
     }
 
     /// Windows that reach into `cut` are whole no longer.
@@ -156,22 +217,22 @@ impl Extents {
 
     /// How much of `span` is in the set.
     #[inline]
-    pub fn cover(&self, (from, to): Span) -> Cover {
-        if self.bytes == 0 {
-            return Cover::None;
-        }
-        match self.ends.range(..to).next_back() {
-            Some((&start, &end)) if start <= from && to <= end => Cover::Whole,
-            Some((_, &end)) if from < end => Cover::Part,
-            Some(_) | None => Cover::None,
+    pub fn cover(&self, span: Span) -> Cover {
+        match self.covered(span) {
+            0 => Cover::None,
+            bytes if bytes == span.1 - span.0 => Cover::Whole,
+            _ => Cover::Part,
         }
     }
 
     /// The parts of `span` in the set, last one first.
-    pub fn within(&self, (from, to): Span) -> impl Iterator<Item = Span> + '_ {
-        let near = self.ends.range(..to).rev();
-        near.map(move |(&start, &end)| (start.max(from), end.min(to)))
-            .take_while(|(start, end)| start < end)
+    pub fn within(&self, span: Span) -> impl Iterator<Item = Span> + '_ {
+        let pieces = self.pieces(span).rev();
+        pieces.flat_map(|(bucket, (from, to))| {
+            let spans = self.bucket(bucket);
+            let met = spans[inside(spans, (from, to))].iter().rev();
+            met.map(move |&(start, end)| (start.max(from), end.min(to)))
+        })
     }
 
     /// Bytes of `span` in the set.
@@ -209,13 +270,41 @@ impl Extents {
             .map(|&number| self.window(number))
     }
 
-    /// The first dirty bytes from `cursor_bytes` on, around the end of the device, as far as they
-    /// lie together in one window.
+    /// The first extent that begins at `cursor_bytes` or after, around the end of the device, as
+    /// far as it lies in one window.
     pub fn next_part(&self, cursor_bytes: u64) -> Option<Span> {
-        let next = self.ends.range(cursor_bytes..).next();
-        let (&from, &end) = next.or_else(|| self.ends.first_key_value())?;
+        let (from, end) = self
+            .begins_from(cursor_bytes)
+            .or_else(|| self.begins_from(0))?;
         let window_end = self.window(from / self.window_bytes).1;
         Some((from, end.min(window_end)))
+    }
+
+    /// The first extent that begins at `cursor_bytes` or after, as far as its bucket goes.
+    fn begins_from(&self, cursor_bytes: u64) -> Option<Span> {
+        let mut bucket = self.filled.next((cursor_bytes / self.bucket_bytes) as u32);
+        while let Some(number) = bucket {
+            let spans = self.bucket(u64::from(number));
+            let first = spans.partition_point(|span| span.0 < cursor_bytes);
+            let goes_on = |span: &&Span| !self.goes_on(u64::from(number), **span);
+            if let Some(&span) = spans[first..].iter().find(goes_on) {
+                return Some(span);
+            }
+            bucket = self.filled.next(number + 1);
+        }
+        None
+    }
+
+    /// Whether `span` of a bucket is the rest of an extent that begins in one before it.
+    #[inline]
+    fn goes_on(&self, bucket: u64, span: Span) -> bool {
+        let border = bucket * self.bucket_bytes;
+        let before = |bucket| {
+            self.bucket(bucket)
+                .last()
+                .is_some_and(|last| last.1 == border)
+        };
+        span.0 == border && bucket > 0 && before(bucket - 1)
     }
 }
 
@@ -322,14 +411,16 @@ mod tests {
                 prop_assert_eq!(gaps, missing.collect::<Vec<_>>());
                 if adds {
                     prop_assert_eq!(set.add((from, to)), to - from - had);
-                } else if cover == Cover::Whole {
-                    set.take((from, to));
                 } else {
                     prop_assert_eq!(set.cut((from, to)), had);
                 }
                 bytes.fill(adds);
                 prop_assert_eq!(set.spans().collect::<Vec<_>>(), spans_of(&held));
                 prop_assert_eq!(set.bytes(), held.iter().filter(|&&byte| byte).count() as u64);
+                let begins = |cursor| spans_of(&held).into_iter().find(|span| span.0 >= cursor);
+                let next = begins(from).or_else(|| begins(0));
+                let clipped = |(from, to): Span| (from, to.min((from / window + 1) * window));
+                prop_assert_eq!(set.next_part(from), next.map(clipped));
                 let whole = (0..CAPACITY.div_ceil(window)).filter(|number| {
                     let end = ((number + 1) * window).min(CAPACITY);
                     held[(number * window) as usize..end as usize].iter().all(|&byte| byte)

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use super::numbers::Numbers;
 use super::table::Table;
+use crate::numbers::Numbers;
 
 const NEVER: u32 = 0;
 /// Uses that are counted at least before the count begins anew; in tests that is often.

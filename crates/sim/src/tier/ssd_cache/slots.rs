@@ -1,9 +1,9 @@
 //! What an SSD cache holds: each slot of the fast device keeps one chunk of the slow one, and of
 //! each of its sectors whether it is there (valid) and whether only there (dirty). No time here.
 
-use super::super::numbers::Numbers;
 use super::super::recency::Recency;
 use super::super::table::Table;
+use crate::numbers::Numbers;
 
 /// Sectors of 512 B that the masks of a slot have room for.
 pub(super) const MOST_SECTORS: u32 = 128;

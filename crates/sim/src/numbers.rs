@@ -4,7 +4,7 @@
 const BITS: usize = 64;
 
 #[derive(Clone, Debug)]
-pub(super) struct Numbers {
+pub(crate) struct Numbers {
     /// Bits of the numbers, then of the words that are not empty; the last has one word.
     levels: Vec<Vec<u64>>,
     count: usize,
