@@ -105,6 +105,15 @@ fn drives() {
         let label = label_text(preset.label);
         println!("| `{}` | {} | {label} |", preset.name, preset.about);
     }
+    println!("\n| preset | longest piece, ms | by the second up to scale | scale unless given |");
+    println!("|---|---|---|---|");
+    for preset in presets() {
+        let (name, params) = (preset.name, preset.params);
+        if let (Some(lump_ns), Some(scale)) = (params.longest_lump_ns(), params.by_second_scale()) {
+            let lump_ms = lump_ns / 1e6;
+            println!("| `{name}` | {lump_ms:.1} | {scale} | {} |", params.scale);
+        }
+    }
     println!("\n| parameter | unit | in common |\n|---|---|---|");
     for parameter in PARAMETERS {
         let value = parameter.value(&base());
