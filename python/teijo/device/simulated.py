@@ -192,10 +192,9 @@ def scales_inside(parameters: Sequence[tuple[str, str, str]], scale: float) -> l
     named = [(name.rpartition(".")[2], value) for name, value, _ in parameters]
     sizes = sorted({f"{name}={value}" for name, value in named if name in DIVIDED and value != "0"})
     scales = sorted({float(value) for name, value in named if name == "scale" and value != "auto"})
-    texts = []
+    texts: list[str] = []
     if sizes and scale > 1:
-        text = say("sizes inside it are divided too: {sizes}", sizes=", ".join(sizes))
-        texts.append(text)
+        texts.append(say("sizes inside it are divided too: {sizes}", sizes=", ".join(sizes)))
     if scales and scales[-1] > scales[0] * (1 + SCALES_AGREE):
         texts.append(
             say(
