@@ -19,7 +19,7 @@ from tests.drives.switched_on import switch_off
 # How many cases a property meets: few in `make test`, many in `make test-long`. A case that takes
 # long is no fault of the property. In CI the same commit meets the same cases.
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
-for name, cases in (("quick", 20), ("long", 300)):
+for name, cases in (("quick", 20), ("long", 150)):
     settings.register_profile(
         name, max_examples=cases, deadline=None, derandomize=IN_CI, database=None
     )

@@ -69,7 +69,7 @@ def test_the_seeds_that_found_a_fault_find_none(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_many_worlds_lose_no_step_and_seal_no_wrong_file(tmp_path: Path) -> None:
-    table = play("--seeds", "50", "--start", "2000", table=tmp_path / "table")
+    table = play("--seeds", "30", "--start", "2000", table=tmp_path / "table")
     assert (table["steps_lost"], table["sealed_wrong"], table["failed"]) == (0, 0, [])
 
 
