@@ -1,8 +1,8 @@
-//! Simulated I/Os per second of one core: the translation layer alone, then timed I/O through the
-//! engine's worker, of a drive and of devices put together, beside a loop that only waits for
-//! memory, so that hosts can be told apart. All in turns, the best of several rounds, by processor
-//! time; `cargo bench -p teijo-sim`. Words name the rows that are wanted (`-- raid tier`). A
-//! full-size drive is written once over; `-- full-size` does six capacities of it, and nothing else.
+//! Simulated I/Os per second of one core, by processor time: the translation layer alone, then timed
+//! I/O through the engine's worker, of a drive and of devices put together, beside a loop that only
+//! waits for memory, so that hosts can be told apart. All in turns, the best of several rounds.
+//! Words name the rows that are wanted (`cargo bench -p teijo-sim -- raid tier`). A full-size drive
+//! is written once over; `-- full-size` does six capacities of it, and nothing else.
 
 use std::time::Instant;
 
@@ -45,7 +45,8 @@ const ROWS: &[Row] = &[
     Row { text: "raid5(4×slc-a?capacity=1GiB)", read_percent: 0, goal: 0.0 },
     Row { text: "tier(slc-a?capacity=1GiB, slc-b?capacity=4GiB)", read_percent: 0, goal: 5.0 },
     Row { text: "tier(slc-a?capacity=1GiB, slc-b?capacity=4GiB)", read_percent: 70, goal: 5.0 },
-    Row { text: "ssd-cache(slc-a?capacity=1GiB, slc-b?capacity=4GiB)", read_percent: 70, goal: 5.0 },
+    Row { text: "ssd-cache(slc-a?capacity=1GiB, slc-b?capacity=4GiB)",
+          read_percent: 70, goal: 5.0 },
     Row { text: "ssd-cache(slc-a?capacity=1GiB, slc-b?capacity=4GiB)?mode=write-back",
           read_percent: 0, goal: 5.0 },
     Row { text: "cache(slc-a?capacity=1GiB)", read_percent: 0, goal: 5.0 },

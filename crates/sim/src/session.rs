@@ -3,12 +3,13 @@
 //! not know.
 
 mod agenda;
+mod watch;
 mod working;
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use teijo_engine::clock::Clock;
 use teijo_engine::crew::{Crew, Progress};
@@ -25,9 +26,7 @@ use crate::device::{Damage, Device, Ended, Facts, Health};
 use crate::files::work::Stock;
 
 use agenda::Agenda;
-
-/// Turns between two looks at the wall clock.
-const TURNS_BETWEEN_LOOKS: u32 = 1 << 12;
+use watch::Watch;
 
 type SimWorker<B> = Worker<B, VirtualClock>;
 
@@ -460,49 +459,4 @@ fn holds(content: &SharedContent, plan: &Plan) -> bool {
         Bound::Bytes { total_bytes } => total_bytes.min(ranges_bytes),
     };
     locked(content).bytes_beside(&ranges) + most_bytes <= CONTENT_MOST_BYTES
-}
-
-/// Calls the observer now and then.
-struct Watch<'a, O: Observer> {
-    observer: &'a mut O,
-    turns: u32,
-    last: Instant,
-    first_interval: u32,
-    stopped: bool,
-}
-
-impl<'a, O: Observer> Watch<'a, O> {
-    fn new(observer: &'a mut O) -> Self {
-        Self {
-            observer,
-            turns: 0,
-            last: Instant::now(),
-            first_interval: 0,
-            stopped: false,
-        }
-    }
-
-    #[inline]
-    fn look<B: Seam>(&mut self, crew: &Crew, worker: &SimWorker<B>) {
-        self.turns += 1;
-        if self.turns == TURNS_BETWEEN_LOOKS {
-            self.turns = 0;
-            self.observe(crew, worker.now_ns());
-        }
-    }
-
-    #[cold]
-    fn observe(&mut self, crew: &Crew, now_ns: u64) {
-        if self.last.elapsed() < self.observer.period() {
-            return;
-        }
-        self.last = Instant::now();
-        let progress = crew.progress(now_ns, self.first_interval);
-        let finished = progress.finished.iter().map(Vec::len).max().unwrap_or(0);
-        self.first_interval += finished as u32;
-        if self.observer.observe(&progress).is_break() {
-            self.stopped = true;
-            crew.halt();
-        }
-    }
 }

@@ -9,83 +9,69 @@ use teijo_engine::request::Op;
 
 use super::mechanics::Mechanics;
 use super::params::{DiskParams, DISK_PARAMETERS};
+use super::reach::Reach;
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES, UNSUPPORTED};
 use crate::device::{rest, serve_alone, Device, Ended, Facts, Health, Identity, Outcome, Ticket};
 use crate::digest::Digest;
 
-/// Neighbouring writes in the cache are written as one, up to this.
-const EXTENT_BYTES: u64 = 1 << 20;
-
 /// Who is told the end of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asker {
+pub(super) enum Asker {
     Host(Ticket),
     /// A write from the cache that was acknowledged long ago; its number, in order of arrival.
     Cache(u64),
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Command {
-    asker: Asker,
-    op: Op,
-    offset_bytes: u64,
-    length_bytes: u64,
-    arrived_ns: u64,
+pub(super) struct Command {
+    pub(super) asker: Asker,
+    pub(super) op: Op,
+    pub(super) offset_bytes: u64,
+    pub(super) length_bytes: u64,
+    pub(super) arrived_ns: u64,
 }
 
 /// Where the head is, and since when: it goes on over what follows without a pause.
 #[derive(Clone, Copy, Debug)]
-struct Head {
-    at_bytes: u64,
-    since_ns: u64,
+pub(super) struct Head {
+    pub(super) at_bytes: u64,
+    pub(super) since_ns: u64,
     /// What it did last; `None` before anything.
-    op: Option<Op>,
+    pub(super) op: Option<Op>,
     /// Of a head that reads: from here on what it read is in the buffer.
-    kept_from_bytes: u64,
-}
-
-/// How the data of a command is reached.
-#[derive(Clone, Copy, Debug)]
-enum Reach {
-    /// It is in a segment of the buffer, or in the write cache; the arm is not moved.
-    Buffered,
-    /// The head reads on, and passes `passed_ns` what it last read for the host; what it read since
-    /// is in the buffer.
-    ReadingOn { passed_ns: u64, start_ns: u64 },
-    /// The head is there at `start_ns`.
-    Media { start_ns: u64 },
+    pub(super) kept_from_bytes: u64,
 }
 
 /// A simulated disk. See `docs/reference/simulated-disks.md` for what is modelled and what is not.
 #[derive(Clone, Debug)]
 pub struct Disk {
-    identity: Identity,
-    params: DiskParams,
-    mechanics: Mechanics,
-    capacity_bytes: u64,
-    head: Head,
+    pub(super) identity: Identity,
+    pub(super) params: DiskParams,
+    pub(super) mechanics: Mechanics,
+    pub(super) capacity_bytes: u64,
+    pub(super) head: Head,
     /// What the arm is at, and when that ends.
-    serving: Option<(Command, u64)>,
+    pub(super) serving: Option<(Command, u64)>,
     /// When the next command is chosen; `u64::MAX` when nothing waits.
-    choice_ns: u64,
-    queue: VecDeque<Command>,
+    pub(super) choice_ns: u64,
+    pub(super) queue: VecDeque<Command>,
     /// Acknowledged writes that are not on the platter, oldest first.
-    cached: VecDeque<Command>,
-    cached_bytes: u64,
-    cached_number: u64,
+    pub(super) cached: VecDeque<Command>,
+    pub(super) cached_bytes: u64,
+    pub(super) cached_number: u64,
     /// Writes that wait for room in the cache.
-    blocked: VecDeque<Command>,
+    pub(super) blocked: VecDeque<Command>,
     /// Flushes, each with the number of cached writes it waits for.
-    flushes: VecDeque<(Ticket, u64)>,
-    link_free_ns: u64,
+    pub(super) flushes: VecDeque<(Ticket, u64)>,
+    pub(super) link_free_ns: u64,
     /// Stretches (from, to) that were read before the head went elsewhere, latest first.
-    segments: VecDeque<(u64, u64)>,
+    pub(super) segments: VecDeque<(u64, u64)>,
     /// When the host last had a read in the queue.
-    read_ns: u64,
+    pub(super) read_ns: u64,
     /// The write cache is emptied beside reads, until enough of it is.
-    is_draining: bool,
-    read_bytes: u64,
-    written_bytes: u64,
+    pub(super) is_draining: bool,
+    pub(super) read_bytes: u64,
+    pub(super) written_bytes: u64,
 }
 
 impl Disk {
@@ -135,185 +121,15 @@ impl Disk {
         &self.mechanics
     }
 
-    fn link_ns(&self, length_bytes: u64) -> u64 {
+    pub(super) fn link_ns(&self, length_bytes: u64) -> u64 {
         (length_bytes as f64 * 1e3 / self.params.link_mb_per_second).round() as u64
     }
 
     /// Makes sure that something is chosen from what waits.
-    fn rouse(&mut self, at_ns: u64) {
+    pub(super) fn rouse(&mut self, at_ns: u64) {
         if self.serving.is_none() {
             self.choice_ns = self.choice_ns.min(at_ns + self.params.command_ns);
         }
-    }
-
-    /// Puts a write in the cache; returns when it is acknowledged.
-    fn admit(&mut self, command: Command, at_ns: u64) -> u64 {
-        self.link_free_ns = at_ns.max(self.link_free_ns) + self.link_ns(command.length_bytes);
-        if !self.gather(&command) {
-            self.cached_bytes += command.length_bytes;
-            self.cached_number += 1;
-            let asker = Asker::Cache(self.cached_number);
-            self.cached.push_back(Command { asker, ..command });
-        }
-        self.rouse(at_ns);
-        self.link_free_ns
-    }
-
-    /// Takes a write into one of the latest in the cache, if it lies in it or goes on from either
-    /// end: what is rewritten or written in pieces is one write on the platter.
-    fn gather(&mut self, command: &Command) -> bool {
-        let (from, to) = (
-            command.offset_bytes,
-            command.offset_bytes + command.length_bytes,
-        );
-        let takes = |held: &&mut Command| {
-            let end = held.offset_bytes + held.length_bytes;
-            let both_bytes = end.max(to) - held.offset_bytes.min(from);
-            let holds_it = held.offset_bytes <= from && to <= end;
-            let touches = end == from || to == held.offset_bytes;
-            holds_it || (touches && both_bytes <= EXTENT_BYTES)
-        };
-        let latest = self.cached.iter_mut().rev();
-        let held = latest.take(self.params.destage as usize).find(takes);
-        let Some(held) = held else { return false };
-        let end = to.max(held.offset_bytes + held.length_bytes);
-        held.offset_bytes = held.offset_bytes.min(from);
-        self.cached_bytes += end - held.offset_bytes - held.length_bytes;
-        held.length_bytes = end - held.offset_bytes;
-        true
-    }
-
-    /// Whether a write of `length_bytes` goes into the cache now. One larger than the cache does
-    /// when the cache is empty.
-    fn has_room(&self, length_bytes: u64) -> bool {
-        self.cached_bytes == 0 || self.cached_bytes + length_bytes <= self.params.write_cache_bytes
-    }
-
-    /// The number of the oldest write that is not on the platter.
-    fn oldest_cached(&self) -> u64 {
-        let number = |command: &Command| match command.asker {
-            Asker::Cache(number) => Some(number),
-            Asker::Host(_) => None,
-        };
-        let serving = self.serving.iter().map(|(command, _)| command);
-        let numbers = self.cached.iter().chain(serving).filter_map(number);
-        numbers.min().unwrap_or(u64::MAX)
-    }
-
-    /// How the data of `command`, chosen at `at_ns`, is reached. Behind what it did last the head
-    /// goes on without a pause: a read finds what was read ahead, and what lies in a gap before
-    /// it; a write goes on if it was waiting already when the head got there.
-    fn reach(&self, command: &Command, at_ns: u64) -> Reach {
-        if command.op == Op::Read && self.is_cached(command) {
-            return Reach::Buffered;
-        }
-        if command.op == Op::Read && self.params.read_ahead_bytes > 0 {
-            let to_bytes = command.offset_bytes + command.length_bytes;
-            let holds = |&(from, to): &(u64, u64)| from <= command.offset_bytes && to_bytes <= to;
-            if self.segments.iter().any(holds) {
-                return Reach::Buffered;
-            }
-            if let Some(reading_on) = self.reading_on(command, at_ns) {
-                return reading_on;
-            }
-        }
-        let follows =
-            command.offset_bytes == self.head.at_bytes && self.head.op == Some(command.op);
-        let start_ns = if follows {
-            // One that came too late for the head waits for the next turn.
-            let turn_ns = self.mechanics.revolution_ns();
-            match at_ns.checked_sub(self.head.since_ns) {
-                Some(_) if command.arrived_ns < self.head.since_ns => self.head.since_ns,
-                Some(late_ns) => self.head.since_ns + (late_ns / turn_ns + 1) * turn_ns,
-                None => self.head.since_ns,
-            }
-        } else {
-            let (from, to) = (self.head.at_bytes, command.offset_bytes);
-            at_ns + self.mechanics.positioning_ns(from, to, at_ns)
-        };
-        Reach::Media { start_ns }
-    }
-
-    /// Whether a read lies in one of the latest writes that are not on the platter.
-    fn is_cached(&self, command: &Command) -> bool {
-        let (from, to) = (
-            command.offset_bytes,
-            command.offset_bytes + command.length_bytes,
-        );
-        let mut latest = self.cached.iter().rev().take(self.params.destage as usize);
-        latest.any(|held| held.offset_bytes <= from && to <= held.offset_bytes + held.length_bytes)
-    }
-
-    /// When the head passed `at_bytes`, if it reads on since: it stops where the buffer is full,
-    /// and goes on as that empties.
-    fn passed_ns(&self, at_ns: u64) -> Option<u64> {
-        if self.head.op != Some(Op::Read) || self.params.read_ahead_bytes == 0 {
-            return None;
-        }
-        let (from, ahead) = (self.head.at_bytes, self.ahead_bytes());
-        let ahead_ns = self.mechanics.transfer_ns(from, ahead);
-        Some(self.head.since_ns.max(at_ns.saturating_sub(ahead_ns)))
-    }
-
-    /// How far the head may read on behind what the host has asked for.
-    fn ahead_bytes(&self) -> u64 {
-        let left_bytes = self.capacity_bytes - self.head.at_bytes;
-        self.params.read_ahead_bytes.min(left_bytes)
-    }
-
-    /// How a read is reached by reading on, if that is no slower than going there.
-    fn reading_on(&self, command: &Command, at_ns: u64) -> Option<Reach> {
-        let passed_ns = self.passed_ns(at_ns)?;
-        let (at, to) = (self.head.at_bytes, command.offset_bytes);
-        if to < self.head.kept_from_bytes || to > at + self.ahead_bytes() {
-            return None;
-        }
-        let start_ns = if to < at {
-            passed_ns.saturating_sub(self.mechanics.transfer_ns(to, at - to))
-        } else {
-            passed_ns + self.mechanics.transfer_ns(at, to - at)
-        };
-        let is_slower = || start_ns > at_ns + self.mechanics.positioning_ns(at, to, at_ns);
-        if start_ns > at_ns && is_slower() {
-            return None;
-        }
-        Some(Reach::ReadingOn {
-            passed_ns,
-            start_ns,
-        })
-    }
-
-    /// How long the arm is away from the data of `command`, chosen at `at_ns`.
-    fn distance_ns(&self, command: &Command, at_ns: u64) -> u64 {
-        match self.reach(command, at_ns) {
-            Reach::Buffered => 0,
-            Reach::ReadingOn { start_ns, .. } | Reach::Media { start_ns } => {
-                start_ns.saturating_sub(at_ns)
-            }
-        }
-    }
-
-    /// Whether cached writes are put on the platter now: beside reads if somebody waits for the
-    /// cache or much of it is full, else when no read has come for a while. `Err` is when to look
-    /// again.
-    fn may_destage(&mut self, at_ns: u64) -> Result<(), u64> {
-        let full_bytes = self.params.write_cache_bytes as f64 * self.params.destage_percent / 100.0;
-        if self.cached_bytes as f64 > full_bytes {
-            self.is_draining = true;
-        } else if self.cached_bytes as f64 <= full_bytes / 2.0 {
-            self.is_draining = false;
-        }
-        if self.is_draining || !self.blocked.is_empty() || !self.flushes.is_empty() {
-            return Ok(());
-        }
-        let quiet_ns = self.read_ns + self.params.destage_wait_ns;
-        if !self.queue.is_empty() {
-            return Err(u64::MAX);
-        }
-        if at_ns < quiet_ns {
-            return Err(quiet_ns);
-        }
-        Ok(())
     }
 
     /// Chooses what is reached first, less a share of the time it has waited, and sets out for it.
@@ -350,35 +166,6 @@ impl Disk {
         self.set_out(command, at_ns);
     }
 
-    /// The place of the first of a run of commands that the one at `index` belongs to: the head
-    /// passes the others on its way, and leaves none behind that would cost a turn of its own. A
-    /// run of writes has no gap, one of reads has gaps of less than a turn, as where a member's
-    /// parity lies.
-    fn first_of_run(&self, commands: &VecDeque<Command>, index: usize) -> usize {
-        let (window, gap_ns) = match commands[index].op {
-            Op::Read => (self.params.queue, self.mechanics.revolution_ns()),
-            Op::Write | Op::Flush | Op::Discard => (self.params.destage, 0),
-        };
-        let mut first = index;
-        loop {
-            let next = &commands[first];
-            let gap_bytes = self.mechanics.passed_bytes(next.offset_bytes, gap_ns);
-            let comes_before = |command: &Command| {
-                let end_bytes = command.offset_bytes + command.length_bytes;
-                command.op == next.op
-                    && command.offset_bytes < next.offset_bytes
-                    && next.offset_bytes <= end_bytes + gap_bytes
-            };
-            let before = commands.iter().take(window as usize).enumerate();
-            let before = before.filter(|(_, command)| comes_before(command));
-            // The nearest one, so that no link of the run is passed over.
-            match before.max_by_key(|(_, command)| command.offset_bytes) {
-                Some((place, _)) => first = place,
-                None => return first,
-            }
-        }
-    }
-
     fn set_out(&mut self, command: Command, at_ns: u64) {
         let to_bytes = command.offset_bytes + command.length_bytes;
         let media_ns = match self.reach(&command, at_ns) {
@@ -410,50 +197,14 @@ impl Disk {
         self.serving = Some((command, media_ns.max(linked_ns)));
     }
 
-    /// The host has read up to `to_bytes` of a stretch whose end the head passed at `passed_ns`.
-    fn read_on_to(&mut self, to_bytes: u64, passed_ns: u64) {
-        let more_bytes = to_bytes.saturating_sub(self.head.at_bytes);
-        let more_ns = self.mechanics.transfer_ns(self.head.at_bytes, more_bytes);
-        self.head.at_bytes += more_bytes;
-        self.head.since_ns = passed_ns + more_ns;
-        let kept_bytes = self
-            .head
-            .at_bytes
-            .saturating_sub(self.params.read_ahead_bytes);
-        self.head.kept_from_bytes = self.head.kept_from_bytes.max(kept_bytes);
-    }
-
     /// Time of `command` under the head.
-    fn media_ns(&self, command: &Command) -> u64 {
+    pub(super) fn media_ns(&self, command: &Command) -> u64 {
         let ns = self
             .mechanics
             .transfer_ns(command.offset_bytes, command.length_bytes);
         match command.op {
             Op::Write => (ns as f64 * 100.0 / self.params.write_rate_percent).round() as u64,
             Op::Read | Op::Flush | Op::Discard => ns,
-        }
-    }
-
-    /// Keeps what was read where the head is, before it goes to `command`; what that overwrites
-    /// is kept no longer.
-    fn leave(&mut self, command: &Command, at_ns: u64) {
-        if let Some(passed_ns) = self.passed_ns(at_ns) {
-            let ahead_ns = at_ns.saturating_sub(passed_ns);
-            let ahead_bytes = self.mechanics.passed_bytes(self.head.at_bytes, ahead_ns);
-            let end_bytes = self.head.at_bytes + ahead_bytes.min(self.ahead_bytes());
-            let segment = (self.head.kept_from_bytes, end_bytes);
-            self.segments.push_front(segment);
-            // One more is filled by the head.
-            self.segments
-                .truncate(self.params.read_ahead_segments as usize - 1);
-        }
-        if command.op == Op::Write {
-            let (from, to) = (
-                command.offset_bytes,
-                command.offset_bytes + command.length_bytes,
-            );
-            self.segments
-                .retain(|&(start, end)| end <= from || to <= start);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Hard disks: `mechanics` knows where everything is and how long the arm and the platter take,
-//! `disk` what is served next, `params` what makes one disk.
+//! `reach` how the arm gets to the data of a command, `write_cache` what waits there, `disk` what
+//! is served next, `params` what makes one disk.
 
 #[allow(
     clippy::module_inception,
@@ -8,6 +9,8 @@
 mod disk;
 mod mechanics;
 pub mod params;
+mod reach;
+mod write_cache;
 
 pub use disk::Disk;
 pub use mechanics::Mechanics;

@@ -280,8 +280,8 @@ impl Ssd {
         self.admitted_ns + self.times.unit * (last - first) + self.times.ack
     }
 
-    /// Admits one unit, which is in the drive at `sent_ns`, to the buffer, in order, and programs it
-    /// on the next die.
+    /// Admits one unit, which is in the drive at `sent_ns`, to the buffer, in order, and programs
+    /// it on the next die.
     #[inline]
     fn write_unit(&mut self, unit: u32, whole: bool, sent_ns: u64) {
         let slot = self.buffer_next;

@@ -11,6 +11,7 @@ use super::direct::{Sent, Target};
 use super::layout::{Layout, Level};
 use super::params::{ArrayParams, ARRAY_PARAMETERS};
 use super::plan::{Piece, Planner, Work};
+use super::slab::Slab;
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES, UNSUPPORTED};
 use crate::device::{serve_alone, Device, Ended, Facts, Health, Label, Outcome, Ticket};
 use crate::digest::Digest;
@@ -37,36 +38,6 @@ pub(super) struct MemberWork {
     pub(super) then: Vec<Piece>,
 }
 
-/// Places that are used again.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Slab<T> {
-    pub(super) places: Vec<T>,
-    pub(super) free: Vec<usize>,
-}
-
-impl<T: Default> Slab<T> {
-    /// The place that `put` takes next.
-    #[inline]
-    pub(super) fn next_place(&mut self) -> usize {
-        if let Some(&place) = self.free.last() {
-            return place;
-        }
-        let place = self.put(T::default());
-        self.free.push(place);
-        place
-    }
-
-    #[inline]
-    pub(super) fn put(&mut self, value: T) -> usize {
-        if let Some(place) = self.free.pop() {
-            self.places[place] = value;
-            return place;
-        }
-        self.places.push(value);
-        self.places.len() - 1
-    }
-}
-
 /// A simulated array. See `docs/reference/simulated-disks.md`.
 #[derive(Clone, Debug)]
 pub struct Array<D> {
@@ -75,7 +46,7 @@ pub struct Array<D> {
     label: Label,
     pub(super) layout: Layout,
     pub(super) members: Vec<D>,
-    failed: Vec<bool>,
+    pub(super) failed: Vec<bool>,
     /// Whether any member has failed.
     pub(super) has_failed: bool,
     pub(super) requests: Slab<Request>,
@@ -86,9 +57,9 @@ pub struct Array<D> {
     pub(super) next: (u64, Option<usize>),
     /// Member I/Os in flight, of each member.
     pub(super) waiting: Vec<u32>,
-    mirror: u32,
+    pub(super) mirror: u32,
     /// Where the last read of each mirror ended.
-    read_to_bytes: Vec<u64>,
+    pub(super) read_to_bytes: Vec<u64>,
     ended: Vec<Ended>,
     read_bytes: u64,
     written_bytes: u64,
@@ -159,33 +130,6 @@ impl<D: Device> Array<D> {
             Some(&Reverse((later_ns, _))) if later_ns <= member_ns => (later_ns, None),
             _ => (member_ns, Some(member)),
         };
-    }
-
-    /// The living mirror that a read of [offset, offset + length) goes to: the one that has just
-    /// read what is before it, if that is faster, as in Linux md; else the one with the fewest
-    /// I/Os in flight, in turn if they have as many.
-    fn pick_mirror(&mut self, offset_bytes: u64, length_bytes: u64) -> u32 {
-        let goes_on = |member: &u32| {
-            let place = *member as usize;
-            self.read_to_bytes[place] == offset_bytes
-                && !self.failed[place]
-                && self.members[place].is_rotational()
-        };
-        let goes_on = (0..self.layout.members).find(goes_on);
-        let picked = goes_on.unwrap_or_else(|| self.least_busy_mirror());
-        self.read_to_bytes[picked as usize] = offset_bytes + length_bytes;
-        picked
-    }
-
-    fn least_busy_mirror(&mut self) -> u32 {
-        let count = self.layout.members;
-        let turn = |step: u32| (self.mirror + step) % count;
-        let living = (0..count)
-            .map(turn)
-            .filter(|&member| !self.failed[member as usize]);
-        let picked = living.min_by_key(|&member| self.waiting[member as usize]);
-        self.mirror = picked.map_or(0, |member| (member + 1) % count);
-        picked.unwrap_or(0)
     }
 
     fn works(

@@ -6,7 +6,8 @@ use teijo_engine::request::Op;
 use teijo_sim::device::Device;
 use teijo_sim::presets::presets;
 
-/// IOPS of 4 KiB at random, 32 in flight, of a worn drive: at 0, 35, 50, 65, 80, 95 and 100 % reads.
+/// IOPS of 4 KiB at random, 32 in flight, of a worn drive: at 0, 35, 50, 65, 80, 95 and 100 %
+/// reads.
 fn mixed_iops(text: &str) -> [f64; 7] {
     let mut drive = session(text);
     let capacity = capacity_bytes(&drive);

@@ -1,0 +1,56 @@
+//! The observer of a lap, called now and then.
+
+use std::time::Instant;
+
+use teijo_engine::crew::Crew;
+
+use super::{Observer, SimWorker};
+use crate::backend::Seam;
+
+/// Turns between two looks at the wall clock.
+const TURNS_BETWEEN_LOOKS: u32 = 1 << 12;
+
+/// Calls the observer now and then.
+pub(super) struct Watch<'a, O: Observer> {
+    observer: &'a mut O,
+    turns: u32,
+    last: Instant,
+    first_interval: u32,
+    pub(super) stopped: bool,
+}
+
+impl<'a, O: Observer> Watch<'a, O> {
+    pub(super) fn new(observer: &'a mut O) -> Self {
+        Self {
+            observer,
+            turns: 0,
+            last: Instant::now(),
+            first_interval: 0,
+            stopped: false,
+        }
+    }
+
+    #[inline]
+    pub(super) fn look<B: Seam>(&mut self, crew: &Crew, worker: &SimWorker<B>) {
+        self.turns += 1;
+        if self.turns == TURNS_BETWEEN_LOOKS {
+            self.turns = 0;
+            self.observe(crew, worker.now_ns());
+        }
+    }
+
+    #[cold]
+    pub(super) fn observe(&mut self, crew: &Crew, now_ns: u64) {
+        if self.last.elapsed() < self.observer.period() {
+            return;
+        }
+        self.last = Instant::now();
+        let progress = crew.progress(now_ns, self.first_interval);
+        let finished = progress.finished.iter().map(Vec::len).max().unwrap_or(0);
+        self.first_interval += finished as u32;
+        if self.observer.observe(&progress).is_break() {
+            self.stopped = true;
+            crew.halt();
+        }
+    }
+}
