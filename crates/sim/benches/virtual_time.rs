@@ -1,8 +1,8 @@
 //! Simulated I/Os per second of one core, by processor time: the translation layer alone, then
 //! timed I/O through the engine's worker, of a drive and of devices put together, beside a loop
 //! that only waits for memory, so that hosts can be told apart. Words name the rows that are wanted
-//! (`cargo bench -p teijo-sim -- raid tier`). A full-size drive is written once over; `-- full-size`
-//! does six capacities of it, and nothing else.
+//! (`cargo bench -p teijo-sim -- raid tier`); a full-size drive is written once over, and six times
+//! with `-- full-size`.
 
 use std::time::Instant;
 
