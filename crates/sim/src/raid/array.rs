@@ -7,36 +7,16 @@ use std::collections::BinaryHeap;
 
 use teijo_engine::request::Op;
 
-use super::direct::{Sent, Target};
+use super::in_flight::{MemberWork, Request, Sent, Slab, Target};
 use super::layout::{Layout, Level};
 use super::params::{ArrayParams, ARRAY_PARAMETERS};
 use super::plan::{Piece, Planner, Work};
-use super::slab::Slab;
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES, UNSUPPORTED};
 use crate::device::{serve_alone, Device, Ended, Facts, Health, Label, Outcome, Ticket};
 use crate::digest::Digest;
 use crate::members::{members_counts, members_facts};
 
 const IO_ERROR: i32 = -5;
-
-/// A host I/O whose end is not known.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Request {
-    pub(super) ticket: Ticket,
-    pub(super) works: u32,
-    pub(super) done_ns: u64,
-    pub(super) result: i32,
-}
-
-/// One work of a request: member I/Os in flight, and what follows them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct MemberWork {
-    pub(super) request: usize,
-    pub(super) untold: u32,
-    /// When the member I/Os whose end is known have ended.
-    pub(super) ready_ns: u64,
-    pub(super) then: Vec<Piece>,
-}
 
 /// A simulated array. See `docs/reference/simulated-disks.md`.
 #[derive(Clone, Debug)]

@@ -4,29 +4,11 @@
 
 use teijo_engine::request::Op;
 
-use super::array::{Array, MemberWork, Request};
+use super::array::Array;
+use super::in_flight::{MemberWork, Request, Sent, Target};
 use super::layout::Level;
 use super::plan::Piece;
 use crate::device::{Device, Outcome, Ticket};
-
-/// Where an I/O goes that needs no plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
-    One(Piece),
-    /// The same range of every member.
-    All {
-        offset_bytes: u64,
-        length_bytes: u64,
-    },
-}
-
-/// What came of sending: when what is known has ended, the ends that are not, and a failure.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sent {
-    pub ready_ns: u64,
-    pub untold: u32,
-    pub failure: i32,
-}
 
 impl<D: Device> Array<D> {
     /// Where an I/O goes, if it needs no plan. `mirror` is the member that a mirrored array reads.
@@ -154,26 +136,6 @@ impl<D: Device> Array<D> {
             || member_ns == first_ns && first.is_some_and(|first| member < first)
         {
             self.next = (member_ns, Some(member));
-        }
-    }
-}
-
-impl Sent {
-    pub(super) fn nothing(at_ns: u64) -> Self {
-        Self {
-            ready_ns: at_ns,
-            untold: 0,
-            failure: 0,
-        }
-    }
-
-    /// Both.
-    #[must_use]
-    pub(super) fn and(self, other: Self) -> Self {
-        Self {
-            ready_ns: self.ready_ns.max(other.ready_ns),
-            untold: self.untold + other.untold,
-            failure: self.failure.min(other.failure),
         }
     }
 }
