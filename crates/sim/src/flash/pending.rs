@@ -77,8 +77,8 @@ impl Pending {
     #[inline]
     pub(super) fn slot_of(&self, unit: u32) -> Option<u32> {
         // All are compared at once; most reads are of something else.
-        let count = |found, &one: &u32| found + u32::from(one == unit);
-        if self.units.iter().fold(0, count) > 0 {
+        let same = self.units.iter().map(|&one| u32::from(one == unit));
+        if same.sum::<u32>() > 0 {
             self.last_slot_of(unit)
         } else {
             None
