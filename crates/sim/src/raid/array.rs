@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 
 use teijo_engine::request::Op;
 
-use super::in_flight::{MemberWork, Request, Sent, Slab, Target};
+use super::in_flight::{MemberWork, Request, Slab, Target};
 use super::layout::{Layout, Level};
 use super::params::{ArrayParams, ARRAY_PARAMETERS};
 use super::plan::{Piece, Planner, Work};
@@ -31,8 +31,10 @@ pub struct Array<D> {
     pub(super) has_failed: bool,
     pub(super) requests: Slab<Request>,
     pub(super) member_work: Slab<MemberWork>,
+    /// Reads that members failed and others gave back.
+    pub(super) rebuilt_reads: u64,
     /// When an work goes on that waits for no member: (time, work).
-    later: BinaryHeap<Reverse<(u64, usize)>>,
+    pub(super) later: BinaryHeap<Reverse<(u64, usize)>>,
     /// What is due first, and at which member; `None` for an work of `later`.
     pub(super) next: (u64, Option<usize>),
     /// Member I/Os in flight, of each member.
@@ -79,6 +81,7 @@ impl<D: Device> Array<D> {
             failed,
             requests: Slab::default(),
             member_work: Slab::default(),
+            rebuilt_reads: 0,
             later: BinaryHeap::new(),
             next: (u64::MAX, None),
             mirror: 0,
@@ -112,6 +115,15 @@ impl<D: Device> Array<D> {
         };
     }
 
+    /// What is planned with the members that `failed`.
+    pub(super) fn planner<'a>(&'a self, failed: &'a [bool]) -> Planner<'a> {
+        Planner {
+            layout: &self.layout,
+            failed,
+            update: self.params.update,
+        }
+    }
+
     fn works(
         &self,
         op: Op,
@@ -119,11 +131,7 @@ impl<D: Device> Array<D> {
         length_bytes: u64,
         mirror: u32,
     ) -> Result<Vec<Work>, i32> {
-        let planner = Planner {
-            layout: &self.layout,
-            failed: &self.failed,
-            update: self.params.update,
-        };
+        let planner = self.planner(&self.failed);
         let works = match op {
             Op::Read => planner
                 .read(offset_bytes, length_bytes, mirror)
@@ -163,79 +171,8 @@ impl<D: Device> Array<D> {
         living.map(nothing).collect()
     }
 
-    /// Sends `pieces` to the members; returns when those whose end is known have ended, and how
-    /// many are not.
-    fn send(&mut self, work: usize, op: Op, pieces: &[Piece], at_ns: u64) -> (u64, u32, i32) {
-        let pieces = pieces.iter();
-        let sent = pieces.fold(Sent::nothing(at_ns), |sent, &piece| {
-            sent.and(self.send_piece(work, op, piece, at_ns))
-        });
-        (sent.ready_ns, sent.untold, sent.failure)
-    }
-
-    /// Begins one work; `Some` is when it ends, if that is known already.
-    fn begin(&mut self, request: usize, op: Op, work: Work, at_ns: u64) -> Option<u64> {
-        let Work { reads, writes } = work;
-        let (first, then, op) = if reads.is_empty() {
-            (writes, Vec::new(), op)
-        } else {
-            (reads, writes, Op::Read)
-        };
-        let work = self.member_work.put(MemberWork::default());
-        let (ready_ns, untold, failure) = self.send(work, op, &first, at_ns);
-        self.fail(request, failure);
-        if untold == 0 && then.is_empty() {
-            self.member_work.free.push(work);
-            return Some(ready_ns);
-        }
-        if untold == 0 {
-            self.later.push(Reverse((ready_ns, work)));
-        }
-        self.member_work.places[work] = MemberWork {
-            request,
-            untold,
-            ready_ns,
-            then,
-        };
-        None
-    }
-
-    fn fail(&mut self, request: usize, failure: i32) {
-        if failure < 0 {
-            self.requests.places[request].result = failure;
-        }
-    }
-
-    /// Goes on with an work whose member I/Os have all ended.
-    fn go_on(&mut self, work: usize, at_ns: u64, ended: &mut Vec<Ended>) {
-        let MemberWork {
-            request,
-            ready_ns,
-            ref mut then,
-            ..
-        } = self.member_work.places[work];
-        if ready_ns > at_ns {
-            self.later.push(Reverse((ready_ns, work)));
-            return;
-        }
-        let writes = std::mem::take(then);
-        if writes.is_empty() {
-            self.member_work.free.push(work);
-            self.close(request, at_ns, ended);
-            return;
-        }
-        let (ready_ns, untold, failure) = self.send(work, Op::Write, &writes, at_ns);
-        self.fail(request, failure);
-        let place = &mut self.member_work.places[work];
-        (place.ready_ns, place.untold) = (ready_ns, untold);
-        if untold == 0 {
-            self.member_work.free.push(work);
-            self.close(request, ready_ns, ended);
-        }
-    }
-
     /// One work of `request` has ended, or will at `done_ns`.
-    fn close(&mut self, request: usize, done_ns: u64, ended: &mut Vec<Ended>) {
+    pub(super) fn close(&mut self, request: usize, done_ns: u64, ended: &mut Vec<Ended>) {
         let place = &mut self.requests.places[request];
         place.works -= 1;
         place.done_ns = place.done_ns.max(done_ns);
@@ -332,13 +269,7 @@ impl<D: Device> Device for Array<D> {
             self.members[member].step(&mut of_member);
             for Ended { ticket, outcome } in of_member.drain(..) {
                 self.waiting[member] -= 1;
-                let work = ticket as usize;
-                let place = &mut self.member_work.places[work];
-                place.untold -= 1;
-                place.ready_ns = place.ready_ns.max(outcome.done_ns);
-                let (request, is_last) = (place.request, place.untold == 0);
-                self.fail(request, outcome.result);
-                if is_last {
+                if let Some(work) = self.land(ticket, outcome) {
                     self.go_on(work, at_ns, ended);
                 }
             }
@@ -393,7 +324,9 @@ impl<D: Device> Device for Array<D> {
     }
 
     fn counts(&self) -> Vec<(Cow<'static, str>, u64)> {
-        members_counts(&self.members)
+        let own = [("rebuilt_reads".into(), self.rebuilt_reads)];
+        let members = members_counts(&self.members);
+        own.into_iter().chain(members).collect()
     }
 
     fn health(&self) -> Health {
@@ -456,7 +389,7 @@ impl<D: Device> Device for Array<D> {
         busy.sort_unstable();
         digest.mix(busy);
         digest.mix(self.waiting.iter().map(|&count| u64::from(count)));
-        digest.mix([u64::from(self.mirror), self.read_bytes]);
+        digest.mix([u64::from(self.mirror), self.rebuilt_reads, self.read_bytes]);
         digest.mix(self.read_to_bytes.iter().copied());
         digest.mix([self.written_bytes, self.trimmed_bytes]);
         digest.value()

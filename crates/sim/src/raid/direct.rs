@@ -5,7 +5,7 @@
 use teijo_engine::request::Op;
 
 use super::array::Array;
-use super::in_flight::{MemberWork, Request, Sent, Target};
+use super::in_flight::{ticket_of, MemberWork, Request, Sent, Target};
 use super::layout::Level;
 use super::plan::Piece;
 use crate::device::{Device, Outcome, Ticket};
@@ -60,7 +60,7 @@ impl<D: Device> Array<D> {
     ) -> Option<Outcome> {
         let work = self.member_work.next_place();
         let sent = match target {
-            Target::One(piece) => self.send_piece(work, op, piece, at_ns),
+            Target::One(piece) => self.send_piece(ticket_of(work, 0), op, piece, at_ns),
             Target::All {
                 offset_bytes,
                 length_bytes,
@@ -72,7 +72,7 @@ impl<D: Device> Array<D> {
                 };
                 let members = 0..self.layout.members;
                 members.fold(Sent::nothing(at_ns), |sent, member| {
-                    sent.and(self.send_piece(work, op, on(member), at_ns))
+                    sent.and(self.send_piece(ticket_of(work, 0), op, on(member), at_ns))
                 })
             }
         };
@@ -81,8 +81,17 @@ impl<D: Device> Array<D> {
             untold,
             failure,
         } = sent;
-        let result = if failure < 0 { failure } else { result };
-        if untold == 0 {
+        let read = match target {
+            Target::One(piece) if op == Op::Read => Some(piece),
+            Target::One(_) | Target::All { .. } => None,
+        };
+        let missed = read.filter(|_| failure < 0);
+        let result = if failure < 0 && missed.is_none() {
+            failure
+        } else {
+            result
+        };
+        if untold == 0 && missed.is_none() {
             return Some(Outcome {
                 done_ns: ready_ns,
                 result,
@@ -94,22 +103,26 @@ impl<D: Device> Array<D> {
             done_ns: at_ns,
             result,
         });
-        let then = Vec::new();
-        self.member_work.put(MemberWork {
+        let work = self.member_work.put(MemberWork {
             request,
             untold,
             ready_ns,
-            then,
+            direct: read,
+            ..MemberWork::default()
         });
+        if let Some(piece) = missed {
+            self.member_work.places[work].miss(piece, failure);
+            self.put_off(work, ready_ns);
+        }
         None
     }
 
     /// Sends `piece` to its member.
     #[inline]
-    pub(super) fn send_piece(&mut self, work: usize, op: Op, piece: Piece, at_ns: u64) -> Sent {
+    pub(super) fn send_piece(&mut self, ticket: Ticket, op: Op, piece: Piece, at_ns: u64) -> Sent {
         let member = piece.member as usize;
         let (offset, length) = (piece.offset_bytes, piece.length_bytes as u32);
-        let told = self.members[member].submit(work as Ticket, op, offset, length, at_ns);
+        let told = self.members[member].submit(ticket, op, offset, length, at_ns);
         self.heed(member);
         let Some(Outcome { done_ns, result }) = told else {
             self.waiting[member] += 1;

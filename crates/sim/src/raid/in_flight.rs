@@ -20,6 +20,34 @@ pub(super) struct MemberWork {
     /// When the member I/Os whose end is known have ended.
     pub(super) ready_ns: u64,
     pub(super) then: Vec<Piece>,
+    /// What is being read, by the place in their tickets; nothing while it is written.
+    pub(super) reads: Vec<Piece>,
+    /// The one read of a work without a plan.
+    pub(super) direct: Option<Piece>,
+    /// Reads that members have failed, and whose data others have to give back.
+    pub(super) unread: Vec<Piece>,
+    /// The members that have failed a read of this work, and how the last of them did.
+    pub(super) bad: Vec<u32>,
+    pub(super) failure: i32,
+}
+
+impl MemberWork {
+    /// Notes that the read of `piece` has failed.
+    pub(super) fn miss(&mut self, piece: Piece, failure: i32) {
+        self.unread.push(piece);
+        self.bad.push(piece.member);
+        self.failure = failure;
+    }
+}
+
+/// What a member is told of its I/O: the work, and the place of the piece in it.
+pub(super) fn ticket_of(work: usize, piece: usize) -> Ticket {
+    work as Ticket | (piece as Ticket) << 32
+}
+
+/// The work and the place of a ticket.
+pub(super) fn work_of(ticket: Ticket) -> (usize, usize) {
+    (ticket as u32 as usize, (ticket >> 32) as usize)
 }
 
 /// Places that are used again.

@@ -1,6 +1,7 @@
 //! Arrays of devices: `layout` knows where each chunk and each parity lies, `plan` which member
-//! I/Os a host I/O needs, `array` carries them out in time, `direct` what needs no plan, `mirror`
-//! picks the member that is read, `in_flight` is what it waits for, `params` is what makes one array.
+//! I/Os a host I/O needs, `array` takes it and tells its end, `working` carries a plan out in time,
+//! and has others give back what a member failed to read, `direct` what needs no plan, `mirror` picks
+//! the member that is read, `in_flight` is what it waits for, `params` is what makes one array.
 
 mod array;
 mod direct;
@@ -9,6 +10,7 @@ mod layout;
 mod mirror;
 pub mod params;
 pub mod plan;
+mod working;
 
 pub use array::Array;
 pub use layout::{Layout, Level};

@@ -71,6 +71,27 @@ impl Planner<'_> {
         Ok(merged(pieces))
     }
 
+    /// Reads that give back `unread`, which the members that are counted as failed have not read.
+    pub fn give_back(&self, unread: &[Piece]) -> Result<Vec<Piece>, Lost> {
+        let chunk = self.layout.chunk_bytes;
+        let mut pieces = Vec::new();
+        for missed in unread {
+            if self.layout.level == Level::Mirrored {
+                let other = (0..self.layout.members).find(|&member| self.alive(member));
+                let member = other.ok_or(Lost)?;
+                pieces.push(Piece { member, ..*missed });
+                continue;
+            }
+            let end = missed.offset_bytes + missed.length_bytes;
+            for stripe in missed.offset_bytes / chunk..=(end - 1) / chunk {
+                let base = stripe * chunk;
+                let (from, to) = (missed.offset_bytes.max(base), end.min(base + chunk));
+                pieces.extend(self.survivors(stripe, from - base, to - base)?);
+            }
+        }
+        Ok(merged(pieces))
+    }
+
     /// Works that write [offset, offset + length): one for all whole stripes together, one for
     /// each stripe that is written in part.
     pub fn write(&self, offset: u64, length: u64) -> Result<Vec<Work>, Lost> {
