@@ -28,7 +28,7 @@ RUST_CLOCKS = {
     "crates/sim/benches/": "a benchmark is about time",
     "crates/sim/src/files/hands.rs": "how often the person who waits is told",
     "crates/sim/src/files/work.rs": "how often the person who waits is told",
-    "crates/sim/src/session.rs": "how often the person who waits is told",
+    "crates/sim/src/session/watch.rs": "how often the person who waits is told",
 }
 PYTHON_CLOCK_CALLS = {
     ("time", name)

@@ -7,12 +7,10 @@ mod watch;
 mod working;
 
 use std::borrow::Cow;
-use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use teijo_engine::clock::Clock;
-use teijo_engine::crew::{Crew, Progress};
+use teijo_engine::crew::Crew;
 use teijo_engine::error::{EngineError, Stuck};
 use teijo_engine::lap::Lap;
 use teijo_engine::plan::{Bound, Depth, Plan, StreamPlan};
@@ -26,30 +24,9 @@ use crate::device::{Damage, Device, Ended, Facts, Health};
 use crate::files::work::Stock;
 
 use agenda::Agenda;
-use watch::Watch;
+use watch::{SimWorker, Watch};
 
-type SimWorker<B> = Worker<B, VirtualClock>;
-
-/// Watches a lap as it runs; `Break` ends it early, with what was measured until then.
-pub trait Observer {
-    /// Least wall time between two calls.
-    fn period(&self) -> Duration;
-
-    fn observe(&mut self, progress: &Progress) -> ControlFlow<()>;
-}
-
-/// Watches nothing.
-pub struct Unobserved;
-
-impl Observer for Unobserved {
-    fn period(&self) -> Duration {
-        Duration::MAX
-    }
-
-    fn observe(&mut self, _progress: &Progress) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-}
+pub use watch::{Observer, Unobserved};
 
 /// The workers of a stimulus that runs or may go on.
 struct Stimulus<B: Seam> {

@@ -9,7 +9,6 @@ use teijo_engine::request::Op;
 
 use super::mechanics::Mechanics;
 use super::params::{DiskParams, DISK_PARAMETERS};
-use super::reach::Reach;
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES, UNSUPPORTED};
 use crate::device::{rest, serve_alone, Device, Ended, Facts, Health, Identity, Outcome, Ticket};
 use crate::digest::Digest;
@@ -164,37 +163,6 @@ impl Disk {
             self.read_ns = at_ns;
         }
         self.set_out(command, at_ns);
-    }
-
-    fn set_out(&mut self, command: Command, at_ns: u64) {
-        let to_bytes = command.offset_bytes + command.length_bytes;
-        let media_ns = match self.reach(&command, at_ns) {
-            Reach::Buffered => at_ns,
-            Reach::ReadingOn {
-                passed_ns,
-                start_ns,
-            } => {
-                self.read_on_to(to_bytes, passed_ns);
-                let length = command.length_bytes;
-                start_ns + self.mechanics.transfer_ns(command.offset_bytes, length)
-            }
-            Reach::Media { start_ns } => {
-                self.leave(&command, at_ns);
-                self.head = Head {
-                    at_bytes: to_bytes,
-                    since_ns: start_ns + self.media_ns(&command),
-                    op: Some(command.op),
-                    kept_from_bytes: command.offset_bytes,
-                };
-                self.head.since_ns
-            }
-        };
-        // What is in the buffer, and what the host sends, takes the link's time at least.
-        let linked_ns = match command.asker {
-            Asker::Host(_) => at_ns + self.link_ns(command.length_bytes),
-            Asker::Cache(_) => at_ns,
-        };
-        self.serving = Some((command, media_ns.max(linked_ns)));
     }
 
     /// Time of `command` under the head.

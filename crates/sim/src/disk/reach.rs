@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 
 use teijo_engine::request::Op;
 
-use super::disk::{Command, Disk};
+use super::disk::{Asker, Command, Disk, Head};
 
 /// How the data of a command is reached.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Reach {
+enum Reach {
     /// It is in a segment of the buffer, or in the write cache; the arm is not moved.
     Buffered,
     /// The head reads on, and passes `passed_ns` what it last read for the host; what it read since
@@ -23,7 +23,7 @@ impl Disk {
     /// How the data of `command`, chosen at `at_ns`, is reached. Behind what it did last the head
     /// goes on without a pause: a read finds what was read ahead, and what lies in a gap before
     /// it; a write goes on if it was waiting already when the head got there.
-    pub(super) fn reach(&self, command: &Command, at_ns: u64) -> Reach {
+    fn reach(&self, command: &Command, at_ns: u64) -> Reach {
         if command.op == Op::Read && self.is_cached(command) {
             return Reach::Buffered;
         }
@@ -176,5 +176,37 @@ impl Disk {
                 None => return first,
             }
         }
+    }
+
+    /// Sends the arm to the data of `command`, or finds it in a buffer, and says when that ends.
+    pub(super) fn set_out(&mut self, command: Command, at_ns: u64) {
+        let to_bytes = command.offset_bytes + command.length_bytes;
+        let media_ns = match self.reach(&command, at_ns) {
+            Reach::Buffered => at_ns,
+            Reach::ReadingOn {
+                passed_ns,
+                start_ns,
+            } => {
+                self.read_on_to(to_bytes, passed_ns);
+                let length = command.length_bytes;
+                start_ns + self.mechanics.transfer_ns(command.offset_bytes, length)
+            }
+            Reach::Media { start_ns } => {
+                self.leave(&command, at_ns);
+                self.head = Head {
+                    at_bytes: to_bytes,
+                    since_ns: start_ns + self.media_ns(&command),
+                    op: Some(command.op),
+                    kept_from_bytes: command.offset_bytes,
+                };
+                self.head.since_ns
+            }
+        };
+        // What is in the buffer, and what the host sends, takes the link's time at least.
+        let linked_ns = match command.asker {
+            Asker::Host(_) => at_ns + self.link_ns(command.length_bytes),
+            Asker::Cache(_) => at_ns,
+        };
+        self.serving = Some((command, media_ns.max(linked_ns)));
     }
 }

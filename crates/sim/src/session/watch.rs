@@ -1,14 +1,38 @@
 //! The observer of a lap, called now and then.
 
-use std::time::Instant;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
-use teijo_engine::crew::Crew;
+use teijo_engine::crew::{Crew, Progress};
+use teijo_engine::worker::Worker;
 
-use super::{Observer, SimWorker};
-use crate::backend::Seam;
+use crate::backend::{Seam, VirtualClock};
 
 /// Turns between two looks at the wall clock.
 const TURNS_BETWEEN_LOOKS: u32 = 1 << 12;
+
+pub(super) type SimWorker<B> = Worker<B, VirtualClock>;
+
+/// Watches a lap as it runs; `Break` ends it early, with what was measured until then.
+pub trait Observer {
+    /// Least wall time between two calls.
+    fn period(&self) -> Duration;
+
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()>;
+}
+
+/// Watches nothing.
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn period(&self) -> Duration {
+        Duration::MAX
+    }
+
+    fn observe(&mut self, _progress: &Progress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
 
 /// Calls the observer now and then.
 pub(super) struct Watch<'a, O: Observer> {
