@@ -97,6 +97,7 @@ def test_the_crossover_is_where_two_powers_of_the_size_meet() -> None:
     assert crossover(sizes, tier, [2000.0] * 4) == 4096
     assert crossover([], [], []) is None
     assert crossover([4096, 8192], [1.0, 1.0], [0.0, 2.0]) == 8192
+    assert crossover([4096, 8192], [1.0, 1.0], [1.0, 2.0]) == 8192
 
 
 TIERED = [(1, 100.0), (2, 99.0), (4, 98.0), (5, 12.0), (8, 8.0)]

@@ -31,7 +31,7 @@ def lat(tmp_path_factory: pytest.TempPathFactory) -> teijo.Run:
 @pytest.fixture(scope="module")
 def wsat(tmp_path_factory: pytest.TempPathFactory) -> teijo.Run:
     path: Path = tmp_path_factory.mktemp("wsat") / "run"
-    settings = {"max_minutes": "20"}
+    settings = {"max_minutes": "40"}
     return teijo.run("pts.wsat", "sim:slc-a", output=path, settings=settings, seed=1)
 
 

@@ -76,7 +76,9 @@ def test_the_disks_alone_read_1_mib_in_order_faster_than_the_tier(found: TierFou
     assert own.stripes == 2
     size = found.crossover("read")
     assert size is not None
-    assert 64 * KIB < size < MIB
+    # Of 4 KiB in order the disks do 1.2 to 3.2 GB/s, as the streams lie on them by the set: not
+    # known to be more than the tier's 1.8.
+    assert 64 * KIB < size <= MIB
 
 
 def test_a_run_that_names_no_device_and_no_set_finds_them_and_the_same_cliff(

@@ -48,18 +48,20 @@ def nearest(cells: Cells, set_bytes: int) -> Slices | None:
 
 
 def levelled(tier: Cells, slow: Cells, *, held_bytes: int) -> tuple[float, float]:
-    """Return both rates at the tier's smallest set, the tier's twice where they do not differ.
+    """Return both rates at the largest set that the tier is known to hold, or at the largest of
+    all where it is known to hold none; the tier's twice where they do not differ. At a smaller set
+    the slow device may answer from caches of its own.
 
-    The sets were measured apart from each other, so how they scatter, the tier's up to the set
-    that it is known to hold, says how well the rates are known; of one set its slices have to.
+    The sets were measured apart from each other, so how they scatter, the tier's up to that set,
+    the slow device's from it on, says how well the rates are known; of one set its slices have to.
     """
-    size, smallest = next(iter(tier.items()))
+    size = max((each for each in tier if each <= held_bytes), default=max(tier))
     beside = nearest(slow, size)
     assert beside is not None, "the slow device was measured alone"
     held = [cell.rate for each, cell in tier.items() if each <= held_bytes]
-    found = difference_of(held, [cell.rate for cell in slow.values()])
+    found = difference_of(held, [cell.rate for each, cell in slow.items() if each >= size])
     if found is None:
-        found = ratio_of(smallest, beside, tolerance=0.0)
+        found = ratio_of(tier[size], beside, tolerance=0.0)
     if found is None or not found.shown or abs(found.ratio - 1) <= EQUAL:
-        return smallest.rate, smallest.rate
-    return smallest.rate, beside.rate
+        return tier[size].rate, tier[size].rate
+    return tier[size].rate, beside.rate

@@ -308,8 +308,9 @@ def crossover(sizes: Sequence[int], tier: Sequence[float], slow: Sequence[float]
     if not behind:
         return float(sizes[0])
     place = behind[-1]
-    # A rate of zero has no logarithm to draw a line from: the next size is all that is known.
-    if math.isinf(leads[place]):
+    # A rate of zero has no logarithm to draw a line from, and of equal rates none is known to be
+    # the greater: the next size is all that is known.
+    if math.isinf(leads[place]) or leads[place] == 0:
         return float(sizes[place + 1])
     part = -leads[place] / (leads[place + 1] - leads[place])
     return float(sizes[place] * (sizes[place + 1] / sizes[place]) ** part)

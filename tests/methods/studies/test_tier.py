@@ -211,7 +211,7 @@ def test_the_slow_device_wins_sequential_blocks_and_two_fast_ones_would_not_hurt
     # Sequential 4 KiB: 5,000 / 1,843 = 2.71, so three.
     assert scalars["fast devices that never hurt"] == 3
     text = first_words(run)
-    assert "3 fast devices, striped, would be nowhere slower" in text
+    assert "3 fast devices, striped, would be no slower" in text
     assert "5,000 MB/s / 1,843 MB/s = 2.71, so N = 3" in text
     assert "THE TIER HOLDS" in text
 

@@ -122,8 +122,16 @@ class Curve:
 
     @cached_property
     def slow_rate(self) -> float | None:
-        """MB/s of the slow device alone: the mean over its sets."""
-        return _mean(self.slow)
+        """MB/s of the slow device alone at its largest set: a smaller one may lie in its caches."""
+        return self.slow[max(self.slow)].rate if self.slow else None
+
+    @property
+    def cached_times(self) -> float:
+        """How many times its rate at the largest set the slow device alone has at one it reads
+        faster.
+        """
+        rates = [cell.rate for cell in self.slow.values()]
+        return max(rates) / self.slow_rate if self.slow_rate else 1.0
 
     @property
     def slow_by_fast(self) -> float | None:
@@ -287,8 +295,8 @@ class TierFound(Found[TierSettings]):
 
     def crossover(self, pattern: str) -> float | None:
         """Return from which block size on the slow device alone is faster than the tier, at the
-        smallest set, which the tier holds if it holds any. Where the two do not differ beyond
-        their scatter and 2 %, neither is.
+        largest set that the tier is known to hold, or the largest of all. Where the two do not
+        differ beyond their scatter and 2 %, neither is.
         """
         both = [curve for curve in self.of(pattern) if curve.tier and curve.slow]
         held_bytes = self.tier_bytes or 0

@@ -239,7 +239,7 @@ def _buying_sections(found: TierFound) -> list[model.Section]:
         ("B₂ / B₁", "", 2, lambda curve: curve.slow_by_fast),
         ("N", "", 0, lambda curve: curve.stripes),
     )
-    caption = "Where the slow device alone is faster than the tier, at the smallest set"
+    caption = "Where the slow device alone is faster than the tier, at the largest set it holds"
     blocks = (
         listing(found.settings.patterns, crossings, caption=caption),
         model.Paragraph(text=words.STRIPES),

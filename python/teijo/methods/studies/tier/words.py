@@ -21,10 +21,14 @@ HELD: Final = (
     "be known, and is not held below 70 %. The rate falls between the two."
 )
 HELD_WITH_MODELS: Final = HELD + " The models are for the largest set."
+CACHED_TIMES: Final = 2.0
+"""A smaller set that the slow device alone does more than so many times as fast is remarked on:
+what the arm saves in a shorter stretch is less.
+"""
 STRIPES: Final = (
-    "N fast devices, striped, are nowhere slower than the slow one where N · B₁ ≥ B₂: the smallest "
-    "such N, from the measured rates of each alone; within 2 % they are taken as equal. Nothing is "
-    "said of what striping itself costs."
+    "N fast devices, striped, are no slower than the slow one where N · B₁ ≥ B₂: the smallest such "
+    "N, from the measured rates of each alone, the slow one's at the largest set; within 2 % they "
+    "are taken as equal. Nothing is said of what striping itself costs."
 )
 SLICES: Final = (
     "A cell is driven in slices until five in a row are steady (a range of at most 20 % of their "
@@ -328,7 +332,8 @@ def _stripes(found: TierFound) -> str:
         return ""
     if curve.stripes > 1:
         return say(
-            "{count} fast devices, striped, would be nowhere slower than the slow one: {sum}.",
+            "{count} fast devices, striped, would be no slower than the slow one at the largest "
+            "set: {sum}.",
             count=curve.stripes,
             sum=say(
                 "{what}: {slow} / {fast} = {ratio:.2f}, so N = {count}",
@@ -340,8 +345,11 @@ def _stripes(found: TierFound) -> str:
             ),
         )
     if any(found.crossover(pattern) is not None for pattern in PATTERNS):
-        return "One fast device alone is nowhere slower than the slow one."
-    return "One fast device is nowhere slower than the slow one: the tier can never hurt."
+        return "One fast device is no slower than the slow one at the largest set."
+    return (
+        "One fast device is no slower than the slow one at the largest set: there the tier does "
+        "not hurt."
+    )
 
 
 def _caveats(found: TierFound) -> list[str]:
@@ -351,6 +359,16 @@ def _caveats(found: TierFound) -> list[str]:
         texts.append(NOT_YET_ALONE if len(found.settings.stages) > 1 else NOT_ALONE)
     if not all(curve.swept for curve in found.curves):
         texts.append(NOT_SWEPT)
+    widest = max(found.curves, key=lambda curve: curve.cached_times, default=None)
+    if widest is not None and widest.cached_times > CACHED_TIMES:
+        text = say(
+            "The slow device alone does {what} {times:.1f} times as fast at a smaller set as at "
+            "the largest: a smaller set may lie in its own caches, which a simulated device has at "
+            "full size at every scale.",
+            what=curve_name(widest),
+            times=widest.cached_times,
+        )
+        texts.append(text)
     restless = sum(1 for cell in found.measured.values() if not cell.steady)
     if restless:
         text = say(
