@@ -19,14 +19,16 @@ from teijo.terms.step import Measure
 from teijo.terms.workload import Stream
 from teijo.units import KIB
 
-NAMES = [name for name, _, _ in simulated_parameters()]
-DRIVES = {
+PRESETS = {
     preset.name: {name: value for name, value, _ in preset.parameters}
     for preset in simulated_presets()
-    if [name for name, _, _ in preset.parameters] == NAMES
 }
+OF_EVERY_SSD = {name for name, _, _ in simulated_parameters()}
+DRIVES = {name: values for name, values in PRESETS.items() if values.keys() >= OF_EVERY_SSD}
 SMALLER = 8
-"""The cross takes the drives at so many times their own scale, to be faster."""
+"""The cross takes the drives at so many times their own scale, to be faster, and with as much less
+of a buffer: what it holds is written after a cell's end, and a cell is shorter.
+"""
 DEMAND = {
     "threads": "32,8,1", "queue_depth": "8,1", "rounds": "6", "precondition_rounds": "6",
     "precondition_minutes": "4", "prewrite_minutes": "1", "point_prewrite_minutes": "2",
@@ -57,6 +59,8 @@ class Minute:
     iops: float
     latency_us: float
     """Mean, µs."""
+    in_flight_mean: float
+    """By Little's law; what was in flight at the beginning counts with at most its latency."""
 
     @property
     def in_flight(self) -> int:
@@ -75,20 +79,27 @@ def minutes(folder: Path, method: str, target: str, settings: dict[str, str]) ->
     run = teijo.run(
         method, target, output=folder / "run", settings=settings, seed=1, spec="2.0.2-enterprise"
     )
-    found = []
+    found: list[Minute] = []
+    asked = set()
     for each in run.record.steps:
         step, answer = each.step, each.answer
         if not isinstance(step, Measure) or not isinstance(answer, StepResult):
             continue
         count = sum(part.count for part in answer.results)
-        assert count > 0, f"{step.phase} {step.cell}: nothing was done"
-        latency_ns = sum(part.latency.sum_ns for part in answer.results) / count
+        asked.add(step.phase)
+        # A worn drive or a disk takes more than a minute of 0.2 s for 1 MiB, but not for ever.
+        if count == 0:
+            continue
+        spent_ns = sum(part.latency.sum_ns for part in answer.results)
+        longest_ns = max(part.latency.max_ns for part in answer.results)
         found.append(
             Minute(
                 phase=step.phase, cell=step.cell, streams=tuple(step.workload.streams),
-                iops=count * 1e9 / answer.elapsed_ns, latency_us=latency_ns / 1e3,
+                iops=count * 1e9 / answer.elapsed_ns, latency_us=spent_ns / count / 1e3,
+                in_flight_mean=spent_ns / (answer.elapsed_ns + longest_ns),
             )
         )  # fmt: skip
+    assert {minute.phase for minute in found} == asked
     return found
 
 
@@ -99,14 +110,15 @@ def assert_sane(found: list[Minute], *, cleans_ahead: bool) -> None:
     """
     cells = defaultdict(list)
     for minute in found:
-        # Little: what is in flight is the rate times the latency, and no more than was asked for.
-        assert minute.iops * minute.latency_us / 1e6 <= 1.001 * minute.in_flight, minute
+        assert minute.in_flight_mean <= minute.in_flight, minute
         cells[minute.phase, minute.cell].append(minute)
     for (phase, cell), course in cells.items():
         if len(course) < 3 or course[0].read_percent < 100:
             continue
         rates = [minute.iops for minute in course]
-        assert max(rates) < 1.5 * min(rates), f"{phase} {cell}: {rates}"
+        # What the buffer holds after a cell of writes is programmed beside the next cell's reads,
+        # for up to 0.1 s of what at such a scale is a minute of 0.25 s.
+        assert max(rates) < 2 * min(rates), f"{phase} {cell}: {rates}"
     for course in cells.values():
         if course[0].phase == "round" and course[0].read_percent < 100:
             before, last = course[-2:] if len(course) > 1 else course * 2
@@ -143,7 +155,10 @@ def assert_read_as_soon_as(alone: list[Minute], eight: list[Minute]) -> None:
     assert slowest_us < 2 * implied_us, f"{slowest_us:.0f} µs alone, {implied_us:.0f} of eight"
 
 
-EIGHT = {"queue_depth": "8", "threads": "1", "mixes": "100/0", "block_sizes": "4KiB", "rounds": "5"}
+EIGHT = {
+    "queue_depth": "8", "threads": "1", "mixes": "100/0,0/100", "block_sizes": "4KiB",
+    "rounds": "5",
+}  # fmt: skip
 
 
 def test_the_default_drive_reads_one_at_a_time_as_fast_as_eight_at_a_time_imply(
@@ -162,7 +177,9 @@ def test_the_default_drive_reads_one_at_a_time_as_fast_as_eight_at_a_time_imply(
 @pytest.mark.parametrize("name", DRIVES)
 def test_every_drive_is_sane_in_every_test(tmp_path: Path, name: str) -> None:
     parameters = DRIVES[name]
-    target = f"sim:{name}?scale={float(parameters['scale']) * SMALLER}"
+    buffer_kib = int(parameters["buffer"].removesuffix("MiB")) * 1024 // SMALLER
+    scale = float(parameters["scale"]) * SMALLER
+    target = f"sim:{name}?scale={scale}&buffer={buffer_kib}KiB"
     cleans_ahead = float(parameters["idle_pool_percent"]) > 0
     by_method = {}
     for method, settings in SHORTER.items():
@@ -173,8 +190,20 @@ def test_every_drive_is_sane_in_every_test(tmp_path: Path, name: str) -> None:
     (tmp_path / "eight").mkdir()
     eight = minutes(tmp_path / "eight", "pts.iops", target, EIGHT)
     assert_read_as_soon_as(reads(by_method["pts.lat"], in_flight=1), reads(eight))
-    (mixed, alone) = ([], [])
-    for minute in by_method["pts.iops"]:
-        if minute.streams[0].block_size_bytes == 4 * KIB:
-            (mixed if 0 < minute.read_percent < 100 else alone).append(minute.iops)
-    assert max(mixed) < 1.15 * max(alone)
+    # The last rounds: a fresh drive takes writes for nothing.
+    last = {
+        minute.read_percent: minute.iops
+        for minute in by_method["pts.iops"]
+        if minute.streams[0].block_size_bytes == 4 * KIB
+    }
+    assert last[65] < 1.15 * max(last[0], last[100])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["hdd-7200", "raid5-4x2tb-wb", "isrt-enhanced"])
+def test_a_disk_an_array_and_a_cache_go_through_every_test(tmp_path: Path, name: str) -> None:
+    for method, settings in SHORTER.items():
+        folder = tmp_path / method
+        folder.mkdir()
+        for minute in minutes(folder, method, f"sim:{name}?scale=300", settings):
+            assert minute.in_flight_mean <= minute.in_flight, minute
