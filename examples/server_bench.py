@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from desk import Desk, Held, Result, near
+from desk import CARD, Desk, Held, Result, near
 
 from teijo import units
 from teijo.terms.finding import Cell
 
-DEVICES: Final = {"disk": "hdd-7200", "SSD": "intel-330", "ioDrive": "iodrive"}
+DEVICES: Final = {"disk": "hdd-7200", "SSD": "intel-330", "ioDrive": CARD}
 PLAIN: Final = "SSD that does not compress"
 _TARGETS: Final = {**DEVICES, PLAIN: "intel-330?compression=off"}
 BONNIE: Final = {"like": "1.97", "size": "1GiB", "ram": "512MiB", "files": "0"}

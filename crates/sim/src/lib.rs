@@ -36,4 +36,5 @@ mod members;
 mod numbers;
 pub mod parameters;
 mod quantity;
+mod stretches;
 mod timeline;

@@ -68,5 +68,8 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        with suppress(subprocess.TimeoutExpired):
+        try:
             process.wait(LATE_SECONDS)
+        except subprocess.TimeoutExpired:
+            # When the drive lets go of it at last, nothing of it is left.
+            Thread(target=process.wait, daemon=True).start()

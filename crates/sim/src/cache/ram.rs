@@ -325,8 +325,8 @@ impl<D: Device> Device for Cache<D> {
         lost_bytes + lost_below_bytes
     }
 
-    fn volatile(&self) -> Vec<(u64, u64)> {
-        let mut volatile = self.downstream.device().volatile();
+    fn volatile(&self, at_ns: u64) -> Vec<(u64, u64)> {
+        let mut volatile = self.downstream.device().volatile(at_ns);
         if !self.policy.battery {
             let unsent = self.dirty.spans().chain(self.batch.spans());
             let spans = unsent.chain(self.sending.spans().iter().copied());

@@ -140,8 +140,8 @@ impl Device for Node {
         each!(self, device => device.power_cut(at_ns))
     }
 
-    fn volatile(&self) -> Vec<(u64, u64)> {
-        each!(self, device => device.volatile())
+    fn volatile(&self, at_ns: u64) -> Vec<(u64, u64)> {
+        each!(self, device => device.volatile(at_ns))
     }
 
     fn damage(&self) -> &[Damage] {

@@ -67,6 +67,8 @@ pub struct Disk {
     pub(super) segments: VecDeque<(u64, u64)>,
     /// When the host last had a read in the queue.
     pub(super) read_ns: u64,
+    /// Power failed, and what waited for the cache has not been told yet.
+    was_cut: bool,
     /// The write cache is emptied beside reads, until enough of it is.
     pub(super) is_draining: bool,
     pub(super) read_bytes: u64,
@@ -105,6 +107,7 @@ impl Disk {
             link_free_ns: 0,
             segments: VecDeque::new(),
             read_ns: 0,
+            was_cut: false,
             is_draining: false,
             read_bytes: 0,
             written_bytes: 0,
@@ -165,6 +168,28 @@ impl Disk {
         self.set_out(command, at_ns);
     }
 
+    /// Takes into the cache what has room by now, and ends the flushes that wait for nothing more.
+    fn let_in(&mut self, at_ns: u64, ended: &mut Vec<Ended>) {
+        while let Some(&next) = self.blocked.front() {
+            if !self.has_room(next.length_bytes) {
+                break;
+            }
+            self.blocked.pop_front();
+            if let Asker::Host(ticket) = next.asker {
+                let acknowledged_ns = self.admit(next, at_ns);
+                ended.push(done(ticket, acknowledged_ns, next.length_bytes));
+            }
+        }
+        let oldest = self.oldest_cached();
+        while let Some(&(ticket, number)) = self.flushes.front() {
+            if oldest <= number {
+                break;
+            }
+            self.flushes.pop_front();
+            ended.push(done(ticket, at_ns, 0));
+        }
+    }
+
     /// Time of `command` under the head.
     pub(super) fn media_ns(&self, command: &Command) -> u64 {
         let ns = self
@@ -177,37 +202,11 @@ impl Disk {
     }
 
     fn end(&mut self, command: Command, at_ns: u64, ended: &mut Vec<Ended>) {
-        let done = |ticket, done_ns, result: u64| Ended {
-            ticket,
-            outcome: Outcome {
-                done_ns,
-                result: result as i32,
-            },
-        };
         match command.asker {
             Asker::Host(ticket) => ended.push(done(ticket, at_ns, command.length_bytes)),
-            Asker::Cache(_) => {
-                self.cached_bytes -= command.length_bytes;
-                while let Some(&next) = self.blocked.front() {
-                    if !self.has_room(next.length_bytes) {
-                        break;
-                    }
-                    self.blocked.pop_front();
-                    if let Asker::Host(ticket) = next.asker {
-                        let acknowledged_ns = self.admit(next, at_ns);
-                        ended.push(done(ticket, acknowledged_ns, next.length_bytes));
-                    }
-                }
-            }
+            Asker::Cache(_) => self.cached_bytes -= command.length_bytes,
         }
-        let oldest = self.oldest_cached();
-        while let Some(&(ticket, number)) = self.flushes.front() {
-            if oldest <= number {
-                break;
-            }
-            self.flushes.pop_front();
-            ended.push(done(ticket, at_ns, 0));
-        }
+        self.let_in(at_ns, ended);
         if !self.queue.is_empty() || !self.cached.is_empty() {
             self.rouse(at_ns);
         }
@@ -222,6 +221,16 @@ impl Disk {
         }
         self.flushes.push_back((ticket, self.cached_number));
         None
+    }
+}
+
+fn done(ticket: Ticket, done_ns: u64, bytes: u64) -> Ended {
+    Ended {
+        ticket,
+        outcome: Outcome {
+            done_ns,
+            result: bytes as i32,
+        },
     }
 }
 
@@ -287,6 +296,9 @@ impl Device for Disk {
             self.end(command, end_ns, ended);
         } else {
             let at_ns = std::mem::replace(&mut self.choice_ns, u64::MAX);
+            if std::mem::take(&mut self.was_cut) {
+                self.let_in(at_ns, ended);
+            }
             self.choose(at_ns);
         }
     }
@@ -303,6 +315,29 @@ impl Device for Disk {
 
     fn idle(&mut self, _from_ns: u64, to_ns: u64) {
         rest(self, to_ns);
+    }
+
+    /// Empties the write cache; what the host still waits for goes on.
+    fn power_cut(&mut self, at_ns: u64) -> u64 {
+        let lost = self.volatile(at_ns);
+        self.cached.clear();
+        self.cached_bytes = 0;
+        let from_cache = |(command, _): &(Command, u64)| matches!(command.asker, Asker::Cache(_));
+        if self.serving.as_ref().is_some_and(from_cache) {
+            self.serving = None;
+        }
+        (self.was_cut, self.is_draining) = (true, false);
+        self.segments.clear();
+        self.rouse(at_ns);
+        lost.iter().map(|(_, length_bytes)| length_bytes).sum()
+    }
+
+    fn volatile(&self, _at_ns: u64) -> Vec<(u64, u64)> {
+        let serving = self.serving.iter().map(|(command, _)| command);
+        let held = self.cached.iter().chain(serving);
+        let held = held.filter(|command| matches!(command.asker, Asker::Cache(_)));
+        held.map(|command| (command.offset_bytes, command.length_bytes))
+            .collect()
     }
 
     fn health(&self) -> Health {
@@ -367,7 +402,7 @@ impl Device for Disk {
         digest.mix([
             self.head.kept_from_bytes,
             self.read_ns,
-            u64::from(self.is_draining),
+            u64::from(self.is_draining) | u64::from(self.was_cut) << 1,
         ]);
         digest.mix(self.segments.iter().flat_map(|&(from, to)| [from, to]));
         digest.mix([

@@ -412,8 +412,8 @@ impl<D: Device> Device for Faulty<D> {
         self.injected.lost_bytes + self.injected.lost_below_bytes - before
     }
 
-    fn volatile(&self) -> Vec<(u64, u64)> {
-        let mut volatile = self.part().volatile();
+    fn volatile(&self, at_ns: u64) -> Vec<(u64, u64)> {
+        let mut volatile = self.part().volatile(at_ns);
         volatile.extend(self.window.stretches());
         volatile
     }

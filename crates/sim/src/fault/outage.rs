@@ -4,9 +4,9 @@ use teijo_engine::request::Op;
 
 use super::faulty::{Faulty, Io, Request, NO_DEVICE};
 use super::lottery::Draw;
-use super::window::union;
 use crate::clip::LOGICAL_BLOCK_BYTES;
 use crate::device::{Damage, Device, Ended};
+use crate::stretches::union;
 
 const IO_ERROR: i32 = -5;
 const TIMED_OUT: i32 = -110;
@@ -70,7 +70,7 @@ impl<D: Device> Faulty<D> {
 
     /// What is volatile here and in the part is lost.
     pub(super) fn lose(&mut self, at_ns: u64) {
-        let mut lost = self.downstream.device().volatile();
+        let mut lost = self.downstream.device().volatile(at_ns);
         self.injected.lost_below_bytes += self.downstream.device_mut().power_cut(at_ns);
         let own = self.window.lose();
         self.injected.lost_bytes += own.iter().map(|(_, length)| length).sum::<u64>();

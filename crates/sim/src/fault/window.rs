@@ -3,10 +3,9 @@
 
 use std::collections::VecDeque;
 
-const SECTOR_BYTES: u64 = 512;
+use crate::stretches::{union, Stretch};
 
-/// (offset, length) in bytes.
-pub(super) type Stretch = (u64, u64);
+const SECTOR_BYTES: u64 = 512;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
@@ -79,21 +78,6 @@ impl Window {
     pub fn stretches(&self) -> impl Iterator<Item = Stretch> + '_ {
         self.writes.iter().map(|&(_, stretch)| stretch)
     }
-}
-
-/// Every byte of `stretches` once, in order of address.
-pub(super) fn union(mut stretches: Vec<Stretch>) -> Vec<Stretch> {
-    stretches.sort_unstable();
-    let mut union: Vec<Stretch> = Vec::new();
-    for (offset, length) in stretches {
-        match union.last_mut() {
-            Some((from, so_far)) if *from + *so_far >= offset => {
-                *so_far = (*so_far).max(offset + length - *from);
-            }
-            _ => union.push((offset, length)),
-        }
-    }
-    union
 }
 
 #[cfg(test)]

@@ -73,8 +73,8 @@ impl<D: Device> Device for Os<D> {
         self.below.device_mut().power_cut(at_ns)
     }
 
-    fn volatile(&self) -> Vec<(u64, u64)> {
-        self.below.device().volatile()
+    fn volatile(&self, at_ns: u64) -> Vec<(u64, u64)> {
+        self.below.device().volatile(at_ns)
     }
 
     fn counts(&self) -> Vec<(Cow<'static, str>, u64)> {

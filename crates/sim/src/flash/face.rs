@@ -28,10 +28,40 @@ impl Ssd {
         self.front.free_ns + self.times.ack
     }
 
-    /// Programs what is being gathered and waits for all that is in the buffer.
+    /// Programs what is being gathered and waits for all that is in the buffer; where that outlives
+    /// a power cut, only for its turn.
     fn flush(&mut self, at_ns: u64) -> u64 {
+        if self.params.power_loss_protection {
+            self.front.free_ns = at_ns.max(self.front.free_ns) + self.times.flush;
+            return self.front.free_ns + self.times.ack;
+        }
         self.pad(at_ns.max(self.admitted_ns));
-        at_ns.max(self.drained_ns) + self.times.ack
+        at_ns.max(self.drained_ns) + self.times.flush + self.times.ack
+    }
+
+    /// Everything is at rest from `at_ns` on, and the buffer empty.
+    fn settle(&mut self, at_ns: u64) {
+        self.buffer.fill(0);
+        self.dies.fill(DieClock {
+            busy_until_ns: at_ns,
+            ..DieClock::default()
+        });
+        self.front.reset(at_ns);
+        (self.admitted_ns, self.drained_ns) = (at_ns, at_ns);
+        self.merged_ns = at_ns;
+        if let Some(held) = &mut self.held {
+            held.clear();
+        }
+        if let Some(upkeep) = &mut self.upkeep {
+            upkeep.rest(at_ns, self.ftl.programs);
+        }
+    }
+
+    /// Of the slots of the buffer the one at `slot` is not programmed by `at_ns`.
+    fn is_held(&self, slot: usize, at_ns: u64) -> bool {
+        let slots = self.buffer.len();
+        let age = (self.buffer_next + slots - 1 - slot) % slots;
+        age < self.gathered || self.buffer[slot] > at_ns
     }
 }
 
@@ -77,15 +107,11 @@ impl Device for Ssd {
     fn purge(&mut self, at_ns: u64) -> u64 {
         self.pad(at_ns);
         self.ftl.purge();
+        if let Some(cache) = &mut self.map_cache {
+            cache.clear();
+        }
         let done_ns = at_ns.max(self.drained_ns) + self.params.purge_ns;
-        self.buffer.fill(0);
-        self.dies.fill(DieClock {
-            busy_until_ns: done_ns,
-            ..DieClock::default()
-        });
-        self.front.reset(done_ns);
-        (self.admitted_ns, self.drained_ns) = (done_ns, done_ns);
-        self.merged_ns = done_ns;
+        self.settle(done_ns);
         done_ns
     }
 
@@ -94,6 +120,19 @@ impl Device for Ssd {
         for die in 0..self.geometry.dies {
             self.work_while_idle(die, to_ns);
         }
+    }
+
+    /// Flash is left as it would be if what was lost had been programmed.
+    fn power_cut(&mut self, at_ns: u64) -> u64 {
+        let lost = self.volatile(at_ns);
+        self.pad(at_ns);
+        self.settle(at_ns);
+        lost.iter().map(|(_, length_bytes)| length_bytes).sum()
+    }
+
+    fn volatile(&self, at_ns: u64) -> Vec<(u64, u64)> {
+        let held = self.held.as_ref();
+        held.map_or_else(Vec::new, |held| held.stretches(|slot| self.is_held(slot, at_ns)))
     }
 
     fn content(&mut self, left_q16: u32) {
@@ -114,6 +153,13 @@ impl Device for Ssd {
         if let Some(heat) = &self.heat {
             counts.push(("throttled_ns".into(), heat.throttled_ns()));
         }
+        if let Some(cache) = &self.map_cache {
+            counts.push(("map_misses".into(), cache.misses));
+        }
+        if let Some(upkeep) = &self.upkeep {
+            counts.push(("read_retries".into(), upkeep.retries));
+            counts.push(("refreshed_pages".into(), upkeep.refreshed_pages));
+        }
         if self.counters.unwritten_bytes > 0 {
             counts.push(("unwritten_read_bytes".into(), self.counters.unwritten_bytes));
         }
@@ -123,12 +169,15 @@ impl Device for Ssd {
     fn health(&self) -> Health {
         let unit_bytes = 1u64 << self.unit_shift;
         let page_bytes = unit_bytes * u64::from(self.params.page_units());
+        let refreshed = self.upkeep.as_ref().map_or(0, |upkeep| upkeep.refreshed_pages);
+        let of_map = self.upkeep.as_ref().map_or(0, |upkeep| upkeep.map_pages)
+            + self.map_cache.as_ref().map_or(0, |cache| cache.written_back);
         Health {
             host_reads_bytes: self.counters.read_bytes,
             host_writes_bytes: self.counters.written_bytes,
             trims_bytes: self.counters.trimmed_bytes,
-            nand_reads_bytes: self.counters.page_reads * page_bytes,
-            nand_writes_bytes: self.ftl.programs * unit_bytes,
+            nand_reads_bytes: (self.counters.page_reads + refreshed) * page_bytes,
+            nand_writes_bytes: self.ftl.programs * unit_bytes + (refreshed + of_map) * page_bytes,
             erases: self.ftl.erases,
         }
     }
@@ -195,6 +244,12 @@ impl Device for Ssd {
         self.buffer.iter().for_each(|&release_ns| mix(release_ns));
         if let Some(heat) = &self.heat {
             heat.visit(&mut mix);
+        }
+        if let Some(cache) = &self.map_cache {
+            cache.visit(&mut mix);
+        }
+        if let Some(upkeep) = &self.upkeep {
+            upkeep.visit(&mut mix);
         }
         self.front.visit(&mut mix);
         let Counters {

@@ -49,7 +49,7 @@ impl Jitter {
 /// Neumann 1951): of uniform numbers x1 > x2 > … the first is kept if the falling run is of odd
 /// length, which happens with probability e^-x1; each run thrown away adds 1.
 #[cold]
-fn exponential_q32(random: &mut Xoshiro256PlusPlus) -> u64 {
+pub(super) fn exponential_q32(random: &mut Xoshiro256PlusPlus) -> u64 {
     let mut whole = 0;
     loop {
         let first = random.next_u64() >> 32;

@@ -1,7 +1,7 @@
 //! Solid-state drives: `ftl` knows which slot holds what; its methods are also in `collect`
 //! (cleaning), `packed` (compression), `folding` (the region written first), `far_map` and `audit`.
 //! `ssd` knows how long everything takes; its methods are also in `background` (what dies do
-//! besides), `placing` (which die is next) and `face` (the device as others see it). `front` is the
+//! besides), `upkeep` (what nobody asked for), `map_cache`, `held`, `placing` (which die is next) and `face` (the device as others see it). `front` is the
 //! way in. `params` and `table` have the parameters, `need` the memory they take.
 
 mod audit;
@@ -15,7 +15,9 @@ mod folding;
 mod front;
 mod ftl;
 mod heat;
+mod held;
 mod jitter;
+mod map_cache;
 mod memory;
 mod need;
 mod packed;
@@ -27,6 +29,7 @@ mod region;
 mod ssd;
 mod table;
 mod times;
+mod upkeep;
 mod victims;
 
 pub use block::Cleaned;

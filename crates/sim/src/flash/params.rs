@@ -145,6 +145,28 @@ impl Default for HeatParams {
     }
 }
 
+/// What a drive does that nobody asked for, and what goes wrong on the way; by default nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UpkeepParams {
+    pub stray_percent: f64,
+    pub stray_ns: u64,
+    pub housekeeping_every_ns: u64,
+    pub housekeeping_ns: u64,
+    pub retry_percent: f64,
+    /// Units programmed to each page of the map; 0 is never.
+    pub map_flush_units: u64,
+    /// Between two pages that a die rewrites; 0 is never.
+    pub refresh_ns: u64,
+}
+
+/// The part of the map at hand; no bytes of its own is all of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MapParams {
+    pub own_bytes: u64,
+    pub host_bytes: u64,
+    pub host_ns: u64,
+}
+
 /// A die that takes `times` as long as the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlowDie {
@@ -205,6 +227,7 @@ pub struct SsdParams {
     pub write_command_ns: u64,
     pub unit_ns: u64,
     pub ack_ns: u64,
+    pub write_ack_ns: u64,
     pub link_mb_per_second: f64,
     pub link_duplex: Duplex,
     pub turnaround_ns: u64,
@@ -220,6 +243,11 @@ pub struct SsdParams {
     pub region: RegionParams,
     pub compression: CompressionParams,
     pub heat: HeatParams,
+    pub map: MapParams,
+    pub upkeep: UpkeepParams,
+    /// Whether the buffer outlives a power cut, and a flush need not wait for it.
+    pub power_loss_protection: bool,
+    pub flush_ns: u64,
     pub slow_die: Option<SlowDie>,
     pub purge_ns: u64,
     pub page_times: PageTimes,

@@ -10,8 +10,11 @@ use teijo_engine::request::Op;
 use super::front::Front;
 use super::ftl::Ftl;
 use super::heat::Heat;
+use super::held::Held;
 use super::jitter::Jitter;
+use super::map_cache::MapCache;
 use super::times::{Slow, Times};
+use super::upkeep::Upkeep;
 use crate::device::Identity;
 use crate::flash::params::{Geometry, ParamError, SsdParams, WhenFull};
 
@@ -53,8 +56,10 @@ pub struct Ssd {
     /// Release time of each buffer slot, a ring in order of admission.
     pub(super) buffer: Vec<u64>,
     pub(super) buffer_next: usize,
+    /// What is in the slots, of a drive that a power cut takes it from.
+    pub(super) held: Option<Held>,
     /// Units admitted last whose page is not full yet.
-    gathered: usize,
+    pub(super) gathered: usize,
     pub(super) front: Front,
     pub(super) admitted_ns: u64,
     /// When the last write of part of a unit is merged with the rest.
@@ -69,6 +74,8 @@ pub struct Ssd {
     left_q15: u32,
     pub(super) slow: Slow,
     pub(super) heat: Option<Box<Heat>>,
+    pub(super) map_cache: Option<Box<MapCache>>,
+    pub(super) upkeep: Option<Box<Upkeep>>,
     pub(super) pool_blocks: u32,
     pub(super) has_region: bool,
     jitter: Jitter,
@@ -109,6 +116,7 @@ impl Ssd {
             ftl,
             dies: vec![DieClock::default(); geometry.dies as usize],
             buffer: vec![0; slots],
+            held: (!params.power_loss_protection).then(|| Held::new(slots)),
             buffer_next: 0,
             gathered: 0,
             front: Front::new(params.link_duplex),
@@ -122,6 +130,8 @@ impl Ssd {
             times: Times::new(&params, 1.0, WHOLE_Q15),
             left_q15: WHOLE_Q15,
             heat,
+            map_cache: MapCache::new(&params),
+            upkeep: Upkeep::new(&params.upkeep, geometry.dies),
             pool_blocks: pool_blocks.round() as u32,
             has_region: params.has_region(),
             jitter: Jitter::new(&params),
@@ -182,15 +192,29 @@ impl Ssd {
         self.jitter.of(self.slow.of(die, time_ns), &mut self.random)
     }
 
+    /// When the front end has taken in a command that comes at `at_ns` and holds it `command_ns`.
+    #[inline]
+    fn admit(&mut self, op: Op, command_ns: u64, at_ns: u64) -> u64 {
+        let (from_ns, stray_ns) = if self.upkeep.is_some() {
+            self.held_up(at_ns)
+        } else {
+            (at_ns, 0)
+        };
+        let (command_ns, turnaround_ns) = (command_ns + stray_ns, self.times.turnaround);
+        self.front.serve(op, from_ns, command_ns, turnaround_ns)
+    }
+
     pub(super) fn read(&mut self, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> u64 {
         let length = u64::from(length_bytes);
-        let (command_ns, turnaround_ns) = (self.times.read_command, self.times.turnaround);
-        let ready = self.front.serve(Op::Read, at_ns, command_ns, turnaround_ns);
+        let mut ready = self.admit(Op::Read, self.times.read_command, at_ns);
         let first = (offset_bytes >> self.unit_shift) as u32;
         let last = ((offset_bytes + length - 1) >> self.unit_shift) as u32;
         let bus_ns = self.times.bus_unit * u64::from(last - first + 1);
         let transfer_ns = self.link_ns(length).max(bus_ns);
         let sent_ns = self.front.transfer(Op::Read, ready, transfer_ns);
+        if self.map_cache.is_some() {
+            ready = self.look_up(first, last, ready, false);
+        }
         let (mut data_ns, mut page) = (None, None);
         for unit in first..=last {
             if let Some((die, its_page)) = self.ftl.place_of(unit) {
@@ -229,9 +253,15 @@ impl Ssd {
 
     /// Reads one page of `die` for the host; a busy die is suspended after `read_wait`.
     #[inline]
-    fn read_page(&mut self, die: u32, ready_ns: u64) -> u64 {
+    pub(super) fn read_page(&mut self, die: u32, ready_ns: u64) -> u64 {
         self.work_while_idle(die, ready_ns);
-        let page_ns = self.jittered(die, self.times.read);
+        let mut page_ns = self.jittered(die, self.times.read);
+        let mut readings = 1;
+        if self.upkeep.is_some() {
+            self.refresh(die, ready_ns);
+            readings = self.readings();
+            page_ns += (readings - 1) * self.slow.of(die, self.times.read);
+        }
         let wait_ns = self.longest_wait_ns(die);
         let clock = &mut self.dies[die as usize];
         let begin = clock.busy_until_ns.clamp(ready_ns, ready_ns + wait_ns);
@@ -246,7 +276,7 @@ impl Ssd {
         } else {
             clock.busy_until_ns = done;
         }
-        self.counters.page_reads += 1;
+        self.counters.page_reads += readings;
         done
     }
 
@@ -262,22 +292,27 @@ impl Ssd {
 
     pub(super) fn write(&mut self, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> u64 {
         let length = u64::from(length_bytes);
-        let (command_ns, turnaround_ns) = (self.times.write_command, self.times.turnaround);
-        let served_ns = self
-            .front
-            .serve(Op::Write, at_ns, command_ns, turnaround_ns);
+        let served_ns = self.admit(Op::Write, self.times.write_command, at_ns);
         let link_ns = self.link_ns(length);
         let sent_ns = self.front.transfer(Op::Write, served_ns, link_ns);
         let end_bytes = offset_bytes + length;
         let first = offset_bytes >> self.unit_shift;
         let last = (end_bytes - 1) >> self.unit_shift;
+        if self.map_cache.is_some() {
+            self.look_up(first as u32, last as u32, sent_ns, true);
+        }
         for unit in first..=last {
+            if let Some(held) = &mut self.held {
+                let start_bytes = offset_bytes.max(unit << self.unit_shift);
+                let stop_bytes = end_bytes.min((unit + 1) << self.unit_shift);
+                held.put(self.buffer_next, start_bytes, stop_bytes);
+            }
             let whole = offset_bytes <= unit << self.unit_shift
                 && end_bytes >= (unit + 1) << self.unit_shift;
             self.write_unit(unit as u32, whole, sent_ns);
         }
         self.counters.written_bytes += length;
-        self.admitted_ns + self.times.unit * (last - first) + self.times.ack
+        self.admitted_ns + self.times.unit * (last - first) + self.times.write_ack
     }
 
     /// Admits one unit, which is in the drive at `sent_ns`, to the buffer, in order, and programs
@@ -302,6 +337,10 @@ impl Ssd {
         self.admitted_ns = admitted;
         let die = self.pick_die(admitted);
         self.work_while_idle(die, admitted);
+        if self.upkeep.is_some() {
+            self.refresh(die, admitted);
+            self.write_map(admitted);
+        }
         let into_region = self.has_region && self.takes_in_region(die, admitted);
         if into_region {
             self.ftl.write_region(unit, die);

@@ -90,6 +90,14 @@ fn share(text: &str) -> Result<f64, String> {
     at_most_all(text, true)
 }
 
+/// A chance below 1, so that what is tried again ends.
+fn retries(text: &str) -> Result<f64, String> {
+    match decimal(text)? {
+        value if value <= 99.0 => Ok(value),
+        _ => Err("must be at most 99".into()),
+    }
+}
+
 fn throttle(text: &str) -> Result<f64, String> {
     at_most_all(text, false)
 }
@@ -214,6 +222,9 @@ pub const PARAMETERS: &[Parameter<SsdParams>] = &[
     parameter!("ack_us", "µs",
         "latency of every request that holds nothing up",
         ack_ns, nanoseconds, us_text),
+    parameter!("write_ack_us", "µs",
+        "latency of every write that holds nothing up, besides",
+        write_ack_ns, nanoseconds, us_text),
     parameter!("link_mb_per_second", "MB/s (10^6)",
         "host link, each direction",
         link_mb_per_second, positive, text),
@@ -305,6 +316,45 @@ pub const PARAMETERS: &[Parameter<SsdParams>] = &[
     parameter!("thermal_k_per_w", "K/W",
         "thermal resistance between the drive and what is around it",
         heat.resistance_k_per_w, positive, text),
+    parameter!("map_cache", "bytes",
+        "of the map that the nominal drive has at hand in memory of its own, 4 B a mapping unit; \
+         what is not there is read from flash first; 0 is the whole map",
+        map.own_bytes, bytes, bytes_text),
+    parameter!("host_memory", "bytes",
+        "of the map that it has at hand in memory of the host, beside map_cache",
+        map.host_bytes, bytes, bytes_text),
+    parameter!("host_memory_us", "µs",
+        "a look into the memory of the host takes this long",
+        map.host_ns, nanoseconds, us_text),
+    parameter!("map_flush", "mapping units",
+        "programmed to each page of the map that a die programs besides; 0 is never",
+        upkeep.map_flush_units, whole, text),
+    parameter!("retry_percent", "%",
+        "of readings of a page that cannot be corrected: the page is read once more, and may \
+         fail again",
+        upkeep.retry_percent, retries, text),
+    parameter!("refresh_us", "µs",
+        "between two pages that a die reads and programs again to keep them readable; 0 is never",
+        upkeep.refresh_ns, nanoseconds, us_text),
+    parameter!("stray_percent", "%",
+        "of reads and writes that hold the front end longer than others",
+        upkeep.stray_percent, share, text),
+    parameter!("stray_us", "µs",
+        "longer in the mean; how much longer is distributed exponentially",
+        upkeep.stray_ns, nanoseconds, us_text),
+    parameter!("housekeeping_every_us", "µs",
+        "from one housekeeping of the controller to the next; 0 is never",
+        upkeep.housekeeping_every_ns, nanoseconds, us_text),
+    parameter!("housekeeping_us", "µs",
+        "the front end takes no command for this long each time",
+        upkeep.housekeeping_ns, nanoseconds, us_text),
+    parameter!("power_loss_protection", "off or on",
+        "whether what is in the write buffer outlives a power cut, so that a flush need not wait \
+         until it is programmed",
+        power_loss_protection, |t| one_of(t, &SWITCH), |value| name_of(value, &SWITCH)),
+    parameter!("flush_us", "µs",
+        "a flush takes this long, besides what it waits for",
+        flush_ns, nanoseconds, us_text),
     parameter!("slow_die", "none, DIE:TIMES or any:TIMES",
         "a fault: this die, or one drawn with the seed, takes so many times as long",
         slow_die, slow_die, slow_die_text),
@@ -319,7 +369,7 @@ pub const PARAMETERS: &[Parameter<SsdParams>] = &[
         "program and read times vary by up to this much either way, uniformly",
         jitter_percent, share, text),
     parameter!("seed", "whole number",
-        "of the jitter, of random cleaning and of a slow die that is drawn",
+        "of the jitter, of random cleaning, of strays and readings, and of a slow die that is drawn",
         seed, whole, text),
 ];
 

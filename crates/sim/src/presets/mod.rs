@@ -1,5 +1,6 @@
 //! The simulated drives that have a name, and from whose numbers theirs come.
 
+mod cells;
 mod consumer;
 mod enterprise;
 mod mlc;
@@ -21,7 +22,7 @@ pub struct Family {
 }
 
 /// Every preset, by family.
-pub fn families() -> [Family; 5] {
+pub fn families() -> [Family; 6] {
     [
         Family {
             name: "Client drives that compress nothing",
@@ -51,7 +52,16 @@ pub fn families() -> [Family; 5] {
         },
         Family {
             name: "On PCI Express",
-            presets: vec![pcie::iodrive(), pcie::nvme_2tb()],
+            presets: vec![pcie::iodrive(), pcie::p3700(), pcie::nvme_2tb()],
+        },
+        Family {
+            name: "Three and four bits a cell",
+            presets: vec![
+                cells::pm863a(),
+                cells::su800(),
+                cells::tlc_hmb(),
+                cells::qlc(),
+            ],
         },
     ]
 }

@@ -2,8 +2,8 @@
 
 use crate::device::Label;
 use crate::flash::params::{
-    Cleaning, CompressionParams, Duplex, Frontier, HeatParams, IdleStep, Pacing, PageTimes,
-    Placement, RegionParams, SsdParams,
+    Cleaning, CompressionParams, Duplex, Frontier, HeatParams, IdleStep, MapParams, Pacing,
+    PageTimes, Placement, RegionParams, SsdParams, UpkeepParams,
 };
 
 /// A named drive.
@@ -41,6 +41,7 @@ pub fn base() -> SsdParams {
         write_command_ns: 2 * US,
         unit_ns: 0,
         ack_ns: 10 * US,
+        write_ack_ns: 0,
         link_mb_per_second: 550.0,
         link_duplex: Duplex::Half,
         turnaround_ns: 0,
@@ -56,6 +57,10 @@ pub fn base() -> SsdParams {
         region: RegionParams::default(),
         compression: CompressionParams::default(),
         heat: HeatParams::default(),
+        map: MapParams::default(),
+        upkeep: UpkeepParams::default(),
+        power_loss_protection: false,
+        flush_ns: 0,
         slow_die: None,
         purge_ns: 1_000_000 * US,
         page_times: PageTimes::Even,

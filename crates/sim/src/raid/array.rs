@@ -323,6 +323,10 @@ impl<D: Device> Device for Array<D> {
         lost.map(|member| member.power_cut(at_ns)).sum()
     }
 
+    fn volatile(&self, at_ns: u64) -> Vec<(u64, u64)> {
+        self.at_risk(at_ns)
+    }
+
     fn counts(&self) -> Vec<(Cow<'static, str>, u64)> {
         let own = [("rebuilt_reads".into(), self.rebuilt_reads)];
         let members = members_counts(&self.members);

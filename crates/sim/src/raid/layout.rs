@@ -85,6 +85,22 @@ impl Layout {
         (self.members - 1 - turned + which) % self.members
     }
 
+    /// Where in the array the data at `offset_bytes` of a member lie; `None` for parity.
+    pub fn host_bytes(&self, member: u32, offset_bytes: u64) -> Option<u64> {
+        let stripe = offset_bytes / self.chunk_bytes;
+        let index = match self.level {
+            Level::Striped => member,
+            Level::Mirrored => 0,
+            Level::Parity { parities } => {
+                let first = self.parity_member(stripe, 0) + parities;
+                (member + 2 * self.members - first) % self.members
+            }
+        };
+        let chunk = stripe * u64::from(self.data_chunks()) + u64::from(index);
+        let inside_bytes = offset_bytes % self.chunk_bytes;
+        (index < self.data_chunks()).then(|| chunk * self.chunk_bytes + inside_bytes)
+    }
+
     /// The member with data chunk `index` of `stripe`.
     pub fn data_member(&self, stripe: u64, index: u32) -> u32 {
         match self.level {

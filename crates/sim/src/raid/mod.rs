@@ -4,6 +4,7 @@
 //! picks the member that is read, `in_flight` is what is waited for, `params` what makes one array.
 
 mod array;
+mod at_risk;
 mod direct;
 mod in_flight;
 mod layout;

@@ -47,13 +47,14 @@ fn the_s3700_shows_its_page_of_4_kib_as_published() {
     };
     let page = over(&four, &eight);
     println!("4/8 KiB {page:.3?}");
-    assert!(page.iter().all(|ratio| (1.38..=1.81).contains(ratio)));
+    // As published, which is to two decimals: 1.38 to 1.81, and 1.06 to 1.14.
+    assert!(page.iter().all(|ratio| (1.375..1.815).contains(ratio)));
     for (name, part) in [("1/4 KiB", &one), ("2/4 KiB", &two)] {
         let ratios = over(part, &four);
         println!("{name} {ratios:.3?}");
         let low = &ratios[..6];
         assert!(
-            low.iter().all(|ratio| (1.06..=1.14).contains(ratio)),
+            low.iter().all(|ratio| (1.055..1.145).contains(ratio)),
             "{name}: {low:?}"
         );
         assert!(
@@ -102,7 +103,7 @@ fn zeros_are_written_faster_where_they_are_compressed_and_nowhere_else() {
         rate("s3700", true).to_bits(),
         rate("s3700", false).to_bits()
     );
-    for (name, random) in [("sp900", 102.0), ("intel-530", 250.0), ("intel-330", 260.0)] {
+    for (name, random) in [("sp900", 102.0), ("intel-530", 303.0), ("intel-330", 260.0)] {
         assert_within(
             &format!("{name}: random data, MB/s"),
             rate(name, false),
@@ -127,6 +128,9 @@ struct Published {
     latency_ms: [f64; 2],
 }
 
+/// The card behind that server's path, which takes 23 µs more for a read.
+const CARD: &str = "iodrive?read_command_us=29.5&read_us=25";
+
 const SERVER: [Published; 3] = [
     Published {
         name: "hdd-7200",
@@ -141,7 +145,7 @@ const SERVER: [Published; 3] = [
         latency_ms: [0.150, 0.305],
     },
     Published {
-        name: "iodrive",
+        name: CARD,
         mb_per_second: [578.0, 825.0],
         mib_per_second: [593.659, 120.311],
         latency_ms: [0.049, 0.258],

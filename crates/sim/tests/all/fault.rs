@@ -12,7 +12,8 @@ use teijo_sim::fault::params::FAULT_PARAMETERS;
 use teijo_sim::session::{SimSession, Unobserved};
 
 const PAGE: &str = include_str!("../../../../docs/reference/simulated-faults.md");
-const SSD: &str = "slc-a?nominal_capacity=128MiB&scale=1";
+/// What it acknowledged is safe: what a power cut takes is the fault's own.
+const SSD: &str = "slc-a?nominal_capacity=128MiB&scale=1&power_loss_protection=on";
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MS;
 const MIB: u64 = 1 << 20;
@@ -306,6 +307,36 @@ fn what_a_cache_had_not_drained_is_lost_with_the_power_unless_it_has_a_battery()
             faults.values().sum::<u64>(),
             counts["lost_below_bytes"] / 512
         );
+    }
+}
+
+#[test]
+fn what_a_part_held_in_a_cache_of_its_own_is_lost_sector_by_sector() {
+    for (part, is_lost) in [
+        (SSD.replace("=on", "=off"), true),
+        (SSD.into(), false),
+        ("hdd-7200?capacity=256MiB".into(), true),
+        ("hdd-7200?capacity=256MiB&write_cache=0".into(), false),
+        ("raid0(2×hdd-7200?capacity=256MiB)?chunk=64KiB".into(), true),
+        ("raid1(2×hdd-7200?capacity=256MiB)".into(), true),
+        ("raid5(3×hdd-7200?capacity=256MiB)?chunk=64KiB".into(), true),
+    ] {
+        let text = format!("faulty({part})?cut_after=40MiB");
+        let mut session = SimSession::new(open(&text).unwrap_or_else(|error| panic!("{error}")));
+        let (_, written) = write_verified(&mut session, 1, &[]);
+        let (_, faults) = read_back(&mut session, &written);
+        let counts = counts(&session);
+        assert_eq!(counts["power_cuts"], 1, "{part}");
+        assert_eq!(counts["lost_below_bytes"] > 0, is_lost, "{part}: {counts:?}");
+        let sectors = faults.values().sum::<u64>();
+        println!("{part}: {sectors} sectors of {} B", counts["lost_below_bytes"]);
+        assert_eq!(sectors > 0, is_lost, "{part}: {counts:?}");
+        assert_eq!(sectors, counts.get("content.lost_sectors").copied().unwrap_or(0), "{part}");
+        // Of mirrors and parity more bytes are lost than sectors of the host.
+        assert!(sectors <= counts["lost_below_bytes"] / 512, "{part}");
+        if !part.starts_with("raid") {
+            assert_eq!(sectors, counts["lost_below_bytes"] / 512, "{part}");
+        }
     }
 }
 

@@ -68,7 +68,10 @@ fn steady_writes_of_large_pages_meet_the_closed_form_in_pages_reads_and_time() {
         let before = drive.health();
         let run = random_writes(&mut drive, warm.ended_ns, 256, units, 4096, &mut random);
         let health = drive.health().since(&before);
-        let alpha = drive.geometry().alpha(drive.params().frontier);
+        let params = drive.params();
+        let region = params.region.nominal_bytes as f64 / params.nominal_capacity_bytes as f64
+            + params.region.of_free_percent / 100.0;
+        let alpha = drive.geometry().alpha(params.frontier) + region;
         let truth = greedy_wa(alpha, 256);
         let wa = health.write_amplification().expect("it wrote");
         assert_within(&format!("{frontier}: WA"), wa, truth, 1.5);
@@ -219,8 +222,11 @@ fn the_state_of_a_drive_is_two_and_a_half_mb_a_gib_at_most() {
         let gib = drive.capacity_bytes() as f64 / f64::from(1 << 30);
         let mb_per_gib = drive.ftl().state_bytes() as f64 / 1e6 / gib;
         println!("{}: {mb_per_gib:.3} MB per simulated GiB", preset.name);
-        // Two maps of 4 B an entry, one over the spare flash as well, and little else.
-        let alpha = drive.geometry().alpha(drive.params().frontier);
+        // Two maps of 4 B an entry, one over spare flash and region as well, and little else.
+        let params = drive.params();
+        let region = params.region.nominal_bytes as f64 / params.nominal_capacity_bytes as f64
+            + params.region.of_free_percent / 100.0;
+        let alpha = drive.geometry().alpha(params.frontier) + region;
         assert!(
             mb_per_gib < 1.048_576 * (1.0 + alpha) * 1.02,
             "{}: {mb_per_gib}",

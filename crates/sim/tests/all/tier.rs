@@ -335,11 +335,11 @@ fn what_a_power_cut_would_take_is_told_where_the_host_wrote_it() {
         for offset in [700 * MIB, 5 * MIB, 700 * MIB + 8 * KIB] {
             now_ns = device.serve(Op::Write, offset, 4096, now_ns).done_ns;
         }
-        let mut volatile = device.volatile();
+        let mut volatile = device.volatile(now_ns);
         volatile.sort_unstable();
         let told = [5 * MIB, 700 * MIB, 700 * MIB + 8 * KIB].map(|offset| (offset, 4096));
         assert_eq!(volatile, told, "{whole}");
         assert_eq!(device.power_cut(now_ns), 3 * 4096);
-        assert_eq!(device.volatile(), []);
+        assert_eq!(device.volatile(now_ns), []);
     }
 }

@@ -244,8 +244,8 @@ impl<D: Device> Device for SsdCache<D> {
     }
 
     /// What the fast device would lose of what only it has, and the slow one of what only it has.
-    fn volatile(&self) -> Vec<(u64, u64)> {
-        let [fast, slow] = self.pair.devices().map(Device::volatile);
+    fn volatile(&self, at_ns: u64) -> Vec<(u64, u64)> {
+        let [fast, slow] = self.pair.devices().map(|device| device.volatile(at_ns));
         let (mut lost, mut at_risk) = (Vec::new(), BTreeMap::new());
         for (slot, mask, _) in fast.into_iter().flat_map(|range| self.parts_of(range)) {
             *at_risk.entry(slot).or_insert(0) |= mask;

@@ -248,7 +248,7 @@ impl<D: Device> Device for Tier<D> {
     }
 
     /// What each tier would lose, by the chunks that lie there.
-    fn volatile(&self) -> Vec<(u64, u64)> {
+    fn volatile(&self, at_ns: u64) -> Vec<(u64, u64)> {
         let chunk_bytes = u64::from(self.params.chunk_bytes);
         let chunks = self.places.chunks().map(|(chunk, _)| chunk);
         let placed = chunks.filter_map(|chunk| Some((self.places.find(chunk)?, chunk)));
@@ -258,7 +258,7 @@ impl<D: Device> Device for Tier<D> {
             .into_iter()
             .zip(self.pair.devices())
         {
-            for (offset_bytes, length_bytes) in device.volatile() {
+            for (offset_bytes, length_bytes) in device.volatile(at_ns) {
                 let mut rest = Range {
                     offset_bytes,
                     length_bytes,

@@ -1,0 +1,106 @@
+//! The part of the map that a drive has at hand: in memory of its own and of the host. A page of
+//! the map that is not there is read from flash first, and the changed one in its place is written.
+
+use super::ssd::Ssd;
+use crate::flash::params::SsdParams;
+
+/// A page of the map: so many entries of four bytes.
+pub(super) const PAGE_ENTRIES: u32 = 1024;
+pub(super) const PAGE_BYTES: u64 = 4 * PAGE_ENTRIES as u64;
+
+const NOTHING: u32 = u32::MAX;
+
+/// Where a page of the map is looked for: each has one place, which others have too.
+#[derive(Clone, Debug)]
+pub(super) struct MapCache {
+    /// The page in each place, and whether it was changed since it was read.
+    places: Vec<(u32, bool)>,
+    /// Places from this one on are in memory of the host.
+    own: u32,
+    host_ns: u64,
+    pub(super) misses: u64,
+    pub(super) written_back: u64,
+}
+
+/// What finding a page of the map takes.
+enum Found {
+    AtHand { ns: u64 },
+    OnFlash { evicts: bool },
+}
+
+impl MapCache {
+    /// `None` for a drive that holds its whole map.
+    pub(super) fn new(params: &SsdParams) -> Option<Box<Self>> {
+        let cached = &params.map;
+        if cached.own_bytes == 0 {
+            return None;
+        }
+        // Both are volumes, and shrink as the map does.
+        let pages = |bytes: u64| (bytes as f64 / params.simulated_scale()) as u64 / PAGE_BYTES;
+        let own = pages(cached.own_bytes).max(1);
+        let all = own + pages(cached.host_bytes);
+        let most = params.simulated_capacity_bytes() / u64::from(params.mapping_bytes);
+        let most = most.div_ceil(u64::from(PAGE_ENTRIES)).max(1);
+        Some(Box::new(Self {
+            places: vec![(NOTHING, false); all.min(most) as usize],
+            own: own.min(most) as u32,
+            host_ns: cached.host_ns,
+            misses: 0,
+            written_back: 0,
+        }))
+    }
+
+    fn find(&mut self, page: u32, changes: bool) -> Found {
+        let place = page as usize % self.places.len();
+        let (held, changed) = &mut self.places[place];
+        if *held == page {
+            *changed |= changes;
+            let in_host = place >= self.own as usize;
+            let ns = if in_host { self.host_ns } else { 0 };
+            return Found::AtHand { ns };
+        }
+        let evicts = *held != NOTHING && *changed;
+        (*held, *changed) = (page, changes);
+        self.misses += 1;
+        self.written_back += u64::from(evicts);
+        Found::OnFlash { evicts }
+    }
+
+    /// A purge leaves an empty map, of which every page is known.
+    pub(super) fn clear(&mut self) {
+        self.places.fill((NOTHING, false));
+    }
+
+    pub(super) fn visit(&self, mut mix: impl FnMut(u64)) {
+        let of = |&(page, changed): &(u32, bool)| u64::from(page) << 1 | u64::from(changed);
+        self.places.iter().map(of).for_each(&mut mix);
+        [self.misses, self.written_back].into_iter().for_each(mix);
+    }
+}
+
+impl Ssd {
+    /// When the entries of the units from `first` to `last` are known to a command that is
+    /// served at `at_ns`: to a read; what a write needs is read while it lies in the buffer.
+    #[cold]
+    pub(super) fn look_up(&mut self, first: u32, last: u32, at_ns: u64, changes: bool) -> u64 {
+        let mut known_ns = at_ns;
+        for page in first / PAGE_ENTRIES..=last / PAGE_ENTRIES {
+            let Some(cache) = &mut self.map_cache else {
+                return at_ns;
+            };
+            match cache.find(page, changes) {
+                Found::AtHand { ns } => known_ns = known_ns.max(at_ns + ns),
+                Found::OnFlash { evicts } => {
+                    let die = page % self.geometry.dies;
+                    known_ns = known_ns.max(self.read_page(die, at_ns));
+                    if evicts {
+                        let page_ns = self.slow.of(die, self.times.program);
+                        let clock = &mut self.dies[die as usize];
+                        clock.busy_until_ns = clock.busy_until_ns.max(at_ns) + page_ns;
+                    }
+                }
+            }
+        }
+        known_ns
+    }
+}
