@@ -15,6 +15,7 @@ from pathlib import Path
 
 import crystaldiskmark_cells
 import orion_s3700
+import published_drives
 import server_bench
 import server_files
 import sqlio_arrays
@@ -299,6 +300,7 @@ ARTICLES: dict[str, Article] = {
     "write-back": write_back,
     "raid5": raid5_matrix,
     "wsat": write_saturation,
+    "published": published_drives.published,
 }
 
 

@@ -42,6 +42,44 @@ macro_rules! parameter {
 }
 pub(crate) use parameter;
 
+/// The row of `scale`, of parameters that also have a `capacity`: one of its own is a scale of its
+/// own.
+macro_rules! scale_parameter {
+    ($meaning:literal) => {
+        $crate::parameters::Parameter {
+            name: "scale",
+            unit: "ratio",
+            meaning: $meaning,
+            set: |params, text| {
+                params.scale = $crate::parameters::positive(text)?;
+                Ok(())
+            },
+            get: |params| match params.capacity_bytes {
+                Some(_) => $crate::parameters::ratio_text(params.simulated_scale()),
+                None => $crate::parameters::text(params.scale),
+            },
+        }
+    };
+}
+pub(crate) use scale_parameter;
+
+/// The row of `capacity`, beside that of `scale`.
+macro_rules! capacity_parameter {
+    () => {
+        $crate::parameters::Parameter {
+            name: "capacity",
+            unit: "bytes",
+            meaning: "simulated capacity, instead of nominal_capacity / scale",
+            set: |params, text| {
+                params.capacity_bytes = Some($crate::quantity::bytes(text)?);
+                Ok(())
+            },
+            get: |params| $crate::quantity::bytes_text(params.simulated_capacity_bytes()),
+        }
+    };
+}
+pub(crate) use capacity_parameter;
+
 pub(crate) fn positive(text: &str) -> Result<f64, String> {
     let value = decimal(text)?;
     if value <= 0.0 {

@@ -70,6 +70,20 @@ pub(crate) fn nanoseconds(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Capacity of the device that is modelled; at full size exactly the simulated one, where the
+/// nominal one is no whole number of blocks. `is_given`: the simulated one was, and not a scale.
+pub(crate) fn modelled_bytes(
+    nominal_bytes: u64,
+    scale: f64,
+    simulated_bytes: u64,
+    is_given: bool,
+) -> u64 {
+    if !is_given && (scale - 1.0).abs() < f64::EPSILON {
+        return simulated_bytes;
+    }
+    nominal_bytes
+}
+
 /// A nominal capacity over the scale: whole MiB where it is scaled down, else whole blocks of
 /// `block_size_bytes`, or of 4 KiB if those are smaller.
 pub(crate) fn scaled_bytes(nominal_bytes: u64, scale: f64, block_size_bytes: u64) -> u64 {

@@ -2,9 +2,12 @@
 
 use crate::device::Label;
 use crate::parameters::{
-    count, parameter, percent, positive, ratio_text, text, us_text, Parameter,
+    capacity_parameter, count, parameter, percent, positive, scale_parameter, text, us_text,
+    Parameter,
 };
-use crate::quantity::{bytes, bytes_text, decimal, nanoseconds, scaled_bytes, whole};
+use crate::quantity::{
+    bytes, bytes_text, decimal, modelled_bytes, nanoseconds, scaled_bytes, whole,
+};
 
 /// Everything that makes one simulated disk. Times are ns, sizes bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,10 +46,14 @@ impl DiskParams {
     /// Capacity of the disk that is modelled; at full size exactly the simulated one, where
     /// `nominal_capacity` is no whole number of blocks.
     pub fn modelled_capacity_bytes(&self) -> u64 {
-        match self.capacity_bytes {
-            None if (self.scale - 1.0).abs() < f64::EPSILON => self.simulated_capacity_bytes(),
-            _ => self.nominal_capacity_bytes,
-        }
+        let simulated_bytes = self.simulated_capacity_bytes();
+        let is_given = self.capacity_bytes.is_some();
+        modelled_bytes(
+            self.nominal_capacity_bytes,
+            self.scale,
+            simulated_bytes,
+            is_given,
+        )
     }
 
     /// Modelled over simulated capacity.
@@ -155,31 +162,9 @@ fn rate_percent(text: &str) -> Result<f64, String> {
 pub const DISK_PARAMETERS: &[Parameter<DiskParams>] = &[
     parameter!("nominal_capacity", "bytes", "capacity of the disk that is modelled",
         nominal_capacity_bytes, bytes, bytes_text),
-    Parameter {
-        name: "scale",
-        unit: "ratio",
-        meaning: "nominal capacity over simulated capacity; the seek curve is over shares of \
-             the stroke",
-        set: |params, value| {
-            params.scale = positive(value)?;
-            Ok(())
-        },
-        // A capacity of its own is a scale of its own.
-        get: |params| match params.capacity_bytes {
-            Some(_) => ratio_text(params.simulated_scale()),
-            None => text(params.scale),
-        },
-    },
-    Parameter {
-        name: "capacity",
-        unit: "bytes",
-        meaning: "simulated capacity, instead of nominal_capacity / scale",
-        set: |params, text| {
-            params.capacity_bytes = Some(bytes(text)?);
-            Ok(())
-        },
-        get: |params| bytes_text(params.simulated_capacity_bytes()),
-    },
+    scale_parameter!("nominal capacity over simulated capacity; the seek curve is over shares of \
+         the stroke"),
+    capacity_parameter!(),
     parameter!("rpm", "1/min", "turns of the platter", rpm, turns, text),
     parameter!("seek_least_us", "µs", "a seek to the next track, t in t + r √d",
         seek_least_ns, nanoseconds, us_text),

@@ -132,7 +132,9 @@ impl Device for Ssd {
 
     fn volatile(&self, at_ns: u64) -> Vec<(u64, u64)> {
         let held = self.held.as_ref();
-        held.map_or_else(Vec::new, |held| held.stretches(|slot| self.is_held(slot, at_ns)))
+        held.map_or_else(Vec::new, |held| {
+            held.stretches(|slot| self.is_held(slot, at_ns))
+        })
     }
 
     fn content(&mut self, left_q16: u32) {
@@ -169,9 +171,15 @@ impl Device for Ssd {
     fn health(&self) -> Health {
         let unit_bytes = 1u64 << self.unit_shift;
         let page_bytes = unit_bytes * u64::from(self.params.page_units());
-        let refreshed = self.upkeep.as_ref().map_or(0, |upkeep| upkeep.refreshed_pages);
+        let refreshed = self
+            .upkeep
+            .as_ref()
+            .map_or(0, |upkeep| upkeep.refreshed_pages);
         let of_map = self.upkeep.as_ref().map_or(0, |upkeep| upkeep.map_pages)
-            + self.map_cache.as_ref().map_or(0, |cache| cache.written_back);
+            + self
+                .map_cache
+                .as_ref()
+                .map_or(0, |cache| cache.written_back);
         Health {
             host_reads_bytes: self.counters.read_bytes,
             host_writes_bytes: self.counters.written_bytes,

@@ -50,17 +50,17 @@ impl MapCache {
         }))
     }
 
-    fn find(&mut self, page: u32, changes: bool) -> Found {
+    fn find(&mut self, page: u32, writes: bool) -> Found {
         let place = page as usize % self.places.len();
         let (held, changed) = &mut self.places[place];
         if *held == page {
-            *changed |= changes;
+            *changed |= writes;
             let in_host = place >= self.own as usize;
             let ns = if in_host { self.host_ns } else { 0 };
             return Found::AtHand { ns };
         }
         let evicts = *held != NOTHING && *changed;
-        (*held, *changed) = (page, changes);
+        (*held, *changed) = (page, writes);
         self.misses += 1;
         self.written_back += u64::from(evicts);
         Found::OnFlash { evicts }
@@ -82,13 +82,13 @@ impl Ssd {
     /// When the entries of the units from `first` to `last` are known to a command that is
     /// served at `at_ns`: to a read; what a write needs is read while it lies in the buffer.
     #[cold]
-    pub(super) fn look_up(&mut self, first: u32, last: u32, at_ns: u64, changes: bool) -> u64 {
+    pub(super) fn look_up(&mut self, first: u32, last: u32, at_ns: u64, writes: bool) -> u64 {
         let mut known_ns = at_ns;
         for page in first / PAGE_ENTRIES..=last / PAGE_ENTRIES {
             let Some(cache) = &mut self.map_cache else {
                 return at_ns;
             };
-            match cache.find(page, changes) {
+            match cache.find(page, writes) {
                 Found::AtHand { ns } => known_ns = known_ns.max(at_ns + ns),
                 Found::OnFlash { evicts } => {
                     let die = page % self.geometry.dies;

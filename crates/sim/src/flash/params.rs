@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::quantity::scaled_bytes;
+use crate::quantity::{modelled_bytes, scaled_bytes};
 
 /// Which closed block is cleaned next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -309,10 +309,14 @@ impl SsdParams {
     /// Capacity of the drive that is modelled; at full size exactly the simulated one, where
     /// `nominal_capacity` is no whole number of mapping units.
     pub fn modelled_capacity_bytes(&self) -> u64 {
-        match self.capacity_bytes {
-            None if (self.scale - 1.0).abs() < f64::EPSILON => self.simulated_capacity_bytes(),
-            _ => self.nominal_capacity_bytes,
-        }
+        let simulated_bytes = self.simulated_capacity_bytes();
+        let is_given = self.capacity_bytes.is_some();
+        modelled_bytes(
+            self.nominal_capacity_bytes,
+            self.scale,
+            simulated_bytes,
+            is_given,
+        )
     }
 
     /// Modelled over simulated capacity; volumes beside the capacity shrink by as much.

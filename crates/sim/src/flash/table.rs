@@ -6,8 +6,8 @@ use crate::flash::params::{
     SsdParams, WhenFull,
 };
 use crate::parameters::{
-    count, name_of, one_of, parameter, percent, positive, power_of_two, ratio_text, text, us_text,
-    Parameter,
+    capacity_parameter, count, name_of, one_of, parameter, percent, positive, power_of_two,
+    scale_parameter, text, us_text, Parameter,
 };
 use crate::quantity::{bytes, bytes_text, decimal, nanoseconds, whole};
 
@@ -142,30 +142,8 @@ pub const PARAMETERS: &[Parameter<SsdParams>] = &[
     parameter!("nominal_capacity", "bytes",
         "capacity of the drive that is modelled",
         nominal_capacity_bytes, bytes, bytes_text),
-    Parameter {
-        name: "scale",
-        unit: "ratio",
-        meaning: "nominal capacity over simulated capacity; 1 is full size",
-        set: |params, value| {
-            params.scale = positive(value)?;
-            Ok(())
-        },
-        // A capacity of its own is a scale of its own.
-        get: |params| match params.capacity_bytes {
-            Some(_) => ratio_text(params.simulated_scale()),
-            None => text(params.scale),
-        },
-    },
-    Parameter {
-        name: "capacity",
-        unit: "bytes",
-        meaning: "simulated capacity, instead of nominal_capacity / scale",
-        set: |params, text| {
-            params.capacity_bytes = Some(bytes(text)?);
-            Ok(())
-        },
-        get: |params| bytes_text(params.simulated_capacity_bytes()),
-    },
+    scale_parameter!("nominal capacity over simulated capacity; 1 is full size"),
+    capacity_parameter!(),
     parameter!("op_percent", "%",
         "spare flash over the capacity, reserve blocks not counted (effective \
          over-provisioning)",

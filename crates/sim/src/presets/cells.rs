@@ -11,7 +11,8 @@ pub(super) fn pm863a() -> Preset {
         name: "pm863a",
         about: "960 GB TLC enterprise drive, SATA 6 Gb/s, with capacitors",
         label: Label::Calibrated {
-            to: "one published list of drives: 17,983 flushed 4 KiB writes a second, one job (3 %; \
+            to:
+                "one published list of drives: 17,983 flushed 4 KiB writes a second, one job (3 %; \
                  page times and spare flash are those of its kind, other rates not calibrated)",
         },
         params: SsdParams {
@@ -22,11 +23,12 @@ pub(super) fn pm863a() -> Preset {
             program_ns: 207 * US,
             read_ns: 60 * US,
             read_command_ns: 2_600,
+            ack_ns: 18 * US,
             link_mb_per_second: 530.0,
             read_wait_ns: 200 * US,
             rmw_queue: 32,
             power_loss_protection: true,
-            flush_ns: 25_900,
+            flush_ns: 9_900,
             ..base()
         },
     }
@@ -37,7 +39,8 @@ pub(super) fn su800() -> Preset {
         name: "su800",
         about: "512 GB TLC client drive, SATA 6 Gb/s, that writes at one bit a cell first",
         label: Label::Calibrated {
-            to: "one published copy: 90 GB at full speed, then 50 MB/s (5 %; what the region gains \
+            to:
+                "one published copy: 90 GB at full speed, then 50 MB/s (5 %; what the region gains \
                  and loses with what is stored, and reads, are not calibrated)",
         },
         params: SsdParams {

@@ -43,8 +43,8 @@ pub(super) fn p3700() -> Preset {
         about: "2 TB HET-MLC enterprise drive, NVMe, four lanes",
         label: Label::Calibrated {
             to: "data sheet: 450,000 IOPS of 4 KiB random reads (3 %), 265,000 at 70/30 (5 %), \
-                 2,000 MB/s written in sequence (3 %); spare flash, dies and page times are those \
-                 of its kind",
+                 2,000 MB/s written in sequence (3 %); measured: 8,900 reads a second, one in \
+                 flight (3 %); spare flash and dies are those of its kind",
         },
         params: SsdParams {
             nominal_capacity_bytes: 2_000 * GB,
@@ -53,7 +53,7 @@ pub(super) fn p3700() -> Preset {
             pacing: Pacing::Paced,
             dies: 128,
             program_ns: 262 * US,
-            read_ns: 60 * US,
+            read_ns: 98_500,
             erase_ns: 4_000 * US,
             read_command_ns: 2_170,
             write_command_ns: 100,

@@ -11,7 +11,11 @@ impl<D: Device> Array<D> {
         let living = (0..self.layout.members).filter(|&member| !self.failed[member as usize]);
         let lost = living.map(|member| {
             let of_member = self.members[member as usize].volatile(at_ns).into_iter();
-            union(of_member.flat_map(|each| self.host_stretches(member, each)).collect())
+            union(
+                of_member
+                    .flat_map(|each| self.host_stretches(member, each))
+                    .collect(),
+            )
         });
         if self.layout.level == Level::Mirrored {
             let of_all = lost.reduce(|so_far, next| common(&so_far, &next));

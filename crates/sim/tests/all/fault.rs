@@ -327,11 +327,22 @@ fn what_a_part_held_in_a_cache_of_its_own_is_lost_sector_by_sector() {
         let (_, faults) = read_back(&mut session, &written);
         let counts = counts(&session);
         assert_eq!(counts["power_cuts"], 1, "{part}");
-        assert_eq!(counts["lost_below_bytes"] > 0, is_lost, "{part}: {counts:?}");
+        assert_eq!(
+            counts["lost_below_bytes"] > 0,
+            is_lost,
+            "{part}: {counts:?}"
+        );
         let sectors = faults.values().sum::<u64>();
-        println!("{part}: {sectors} sectors of {} B", counts["lost_below_bytes"]);
+        println!(
+            "{part}: {sectors} sectors of {} B",
+            counts["lost_below_bytes"]
+        );
         assert_eq!(sectors > 0, is_lost, "{part}: {counts:?}");
-        assert_eq!(sectors, counts.get("content.lost_sectors").copied().unwrap_or(0), "{part}");
+        assert_eq!(
+            sectors,
+            counts.get("content.lost_sectors").copied().unwrap_or(0),
+            "{part}"
+        );
         // Of mirrors and parity more bytes are lost than sectors of the host.
         assert!(sectors <= counts["lost_below_bytes"] / 512, "{part}");
         if !part.starts_with("raid") {

@@ -1,8 +1,8 @@
 //! The part of the map at hand, against what uniform accesses make of it; and flushes and power
 //! cuts with and without protection.
 
-use crate::common::{assert_within, device, fill_device, Random};
 use crate::common::laps::{KIB, MIB};
+use crate::common::{assert_within, device, fill_device, Random};
 use teijo_engine::request::Op;
 use teijo_sim::compose::open;
 use teijo_sim::device::Device;
@@ -93,7 +93,12 @@ fn a_flush_waits_for_the_flash_unless_capacitors_stand_for_it() {
     let drained = flushed("");
     assert_within("drained, µs", drained, 160.0 + 15.0 + 0.1 + 1.365, 0.5);
     let protected = flushed("power_loss_protection=on&flush_us=7");
-    assert_within("protected, µs", protected, 15.0 + 0.1 + 1.365 + 7.0 + 15.0, 0.5);
+    assert_within(
+        "protected, µs",
+        protected,
+        15.0 + 0.1 + 1.365 + 7.0 + 15.0,
+        0.5,
+    );
 }
 
 #[test]
@@ -131,7 +136,8 @@ fn what_is_gathered_for_a_page_is_lost_with_the_rest() {
 fn a_disk_and_an_array_of_disks_lose_what_is_in_their_caches_and_go_on() {
     // Whole stripes of three chunks, so that nothing has to be read for parity.
     const STRIPE: u64 = 48 * KIB;
-    let written = [(170, 2), (2_100, 1), (18_000, 1)].map(|(at, count)| (at * STRIPE, count * STRIPE));
+    let written =
+        [(170, 2), (2_100, 1), (18_000, 1)].map(|(at, count)| (at * STRIPE, count * STRIPE));
     for name in [
         "hdd-7200?capacity=1GiB",
         "raid0(3×hdd-7200?capacity=1GiB)?chunk=16KiB",
@@ -143,13 +149,19 @@ fn a_disk_and_an_array_of_disks_lose_what_is_in_their_caches_and_go_on() {
         let mut at_ns = device.serve(Op::Write, 700 * MIB, 4096, 0).done_ns;
         at_ns = device.serve(Op::Flush, 0, 0, at_ns).done_ns;
         for (offset, length) in written {
-            at_ns = device.serve(Op::Write, offset, length as u32, at_ns).done_ns;
+            at_ns = device
+                .serve(Op::Write, offset, length as u32, at_ns)
+                .done_ns;
         }
-        let mut bytes: Vec<u64> = device.volatile(at_ns).into_iter().flat_map(|(from, length)| {
-            (from / 512..(from + length) / 512).collect::<Vec<u64>>()
-        }).collect();
+        let mut bytes: Vec<u64> = device
+            .volatile(at_ns)
+            .into_iter()
+            .flat_map(|(from, length)| (from / 512..(from + length) / 512).collect::<Vec<u64>>())
+            .collect();
         bytes.sort_unstable();
-        let all = written.iter().flat_map(|(from, length)| from / 512..(from + length) / 512);
+        let all = written
+            .iter()
+            .flat_map(|(from, length)| from / 512..(from + length) / 512);
         assert_eq!(bytes, all.collect::<Vec<u64>>(), "{name}");
         assert!(device.power_cut(at_ns) >= 4 * STRIPE, "{name}");
         assert_eq!(device.volatile(at_ns), [], "{name}");

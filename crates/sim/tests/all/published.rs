@@ -26,7 +26,9 @@ fn the_large_s3700_writes_at_random_as_fast_as_measured_and_as_late() {
     let start_ns = fill_device(&mut drive, 0);
     let mut random = Random(1);
     let mut written = |drive: &mut _, at_ns, count| {
-        closed_loop(drive, at_ns, 64, count, || (Op::Write, random.below(units) * 4096, 4096))
+        closed_loop(drive, at_ns, 64, count, || {
+            (Op::Write, random.below(units) * 4096, 4096)
+        })
     };
     let first = written(&mut drive, start_ns, 51_955 * 600 / 120);
     assert_within("IOPS", first.iops(), 51_955.0, 3.0);
@@ -68,6 +70,8 @@ fn the_p3700_meets_its_data_sheet_alone_and_mixed() {
     assert_within("MB/s written", written, 2_000.0, 3.0);
     let read = iops(&run(&mut drive, random(100, 4 * KIB, 128), seconds(0.5)));
     assert_within("reads a second", read, 450_000.0, 3.0);
+    let alone = iops(&run(&mut drive, random(100, 4 * KIB, 1), seconds(0.5)));
+    assert_within("reads a second, one in flight", alone, 8_900.0, 3.0);
     for _ in 0..4 {
         run(&mut drive, random(0, 4 * KIB, 128), capacity);
     }

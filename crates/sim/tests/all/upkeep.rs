@@ -90,7 +90,10 @@ fn each_so_many_units_one_page_of_the_map_is_written() {
     // Not exact: pages go to the die that is free first, which is another one.
     assert_within("bytes", with.0, without.0 * 1.1, 0.5);
     // Programming is most of what the dies do: 19 of 20 parts.
-    assert!(with.1 < 0.93 * without.1 && with.1 > 0.88 * without.1, "{with:?} {without:?}");
+    assert!(
+        with.1 < 0.93 * without.1 && with.1 > 0.88 * without.1,
+        "{with:?} {without:?}"
+    );
 }
 
 #[test]
@@ -115,7 +118,10 @@ fn a_die_rewrites_a_page_each_so_often_whether_the_host_comes_or_not() {
     let usual_ns = reads("", 1).0[0];
     assert!(*took.iter().max().expect("reads") <= usual_ns + 315_000);
     let busy = share_above(&took, usual_ns);
-    assert!((0.05..0.08).contains(&busy), "{busy}: a die is at it for 315 of 5,000 µs");
+    assert!(
+        (0.05..0.08).contains(&busy),
+        "{busy}: a die is at it for 315 of 5,000 µs"
+    );
 }
 
 #[test]
@@ -126,7 +132,11 @@ fn what_is_off_draws_nothing() {
         let full_ns = fill_device(&mut drive, 0);
         let mut random = Random(2);
         closed_loop(&mut drive, full_ns, 8, 20_000, || {
-            let op = if random.chance(0.3) { Op::Read } else { Op::Write };
+            let op = if random.chance(0.3) {
+                Op::Read
+            } else {
+                Op::Write
+            };
             (op, random.below(units) * 4096, 4096)
         });
         drive.digest()
