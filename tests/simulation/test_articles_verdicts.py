@@ -19,7 +19,7 @@ from tests.house.tree import ROOT
 QUICK = ("ssd-cache", "write-back", "wsat")
 LONG = (
     "orion", "crystaldiskmark", "crystaldiskmark-raid5", "sqlio", "create", "server", "s3700",
-    "devices", "tier", "raid5",
+    "devices", "tier", "raid5", "published",
 )  # fmt: skip
 NO_DEVICE = ("arithmetic", "setting")
 """What such a row rests on is no number of a run."""

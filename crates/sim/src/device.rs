@@ -188,8 +188,9 @@ pub trait Device: Clone {
         0
     }
 
-    /// What a power cut at `at_ns`, which is now, would take: (offset, length) in bytes, of the device's own address
-    /// space, in no order; stretches may overlap. Empty too where the device cannot say.
+    /// What a power cut at `at_ns`, which is now, would take: (offset, length) in bytes, of the
+    /// device's own address space, in no order; stretches may overlap. Empty too where the device
+    /// cannot say.
     fn volatile(&self, _at_ns: u64) -> Vec<(u64, u64)> {
         Vec::new()
     }

@@ -58,7 +58,8 @@ mod tests {
             let found = common(&one, &other);
             let wanted: Vec<u64> = bytes(&one).intersection(&bytes(&other)).copied().collect();
             prop_assert_eq!(bytes(&found).into_iter().collect::<Vec<_>>(), wanted);
-            prop_assert_eq!(bytes(&found).len() as u64, found.iter().map(|each| each.1).sum::<u64>());
+            let length_bytes: u64 = found.iter().map(|each| each.1).sum();
+            prop_assert_eq!(bytes(&found).len() as u64, length_bytes);
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The part of the map that a drive has at hand: in memory of its own and of the host. A page of
 //! the map that is not there is read from flash first, and the changed one in its place is written.
 
-use super::ssd::Ssd;
 use crate::flash::params::SsdParams;
 
 /// A page of the map: so many entries of four bytes.
@@ -23,7 +22,7 @@ pub(super) struct MapCache {
 }
 
 /// What finding a page of the map takes.
-enum Found {
+pub(super) enum Found {
     AtHand { ns: u64 },
     OnFlash { evicts: bool },
 }
@@ -50,7 +49,7 @@ impl MapCache {
         }))
     }
 
-    fn find(&mut self, page: u32, writes: bool) -> Found {
+    pub(super) fn find(&mut self, page: u32, writes: bool) -> Found {
         let place = page as usize % self.places.len();
         let (held, changed) = &mut self.places[place];
         if *held == page {
@@ -75,32 +74,5 @@ impl MapCache {
         let of = |&(page, changed): &(u32, bool)| u64::from(page) << 1 | u64::from(changed);
         self.places.iter().map(of).for_each(&mut mix);
         [self.misses, self.written_back].into_iter().for_each(mix);
-    }
-}
-
-impl Ssd {
-    /// When the entries of the units from `first` to `last` are known to a command that is
-    /// served at `at_ns`: to a read; what a write needs is read while it lies in the buffer.
-    #[cold]
-    pub(super) fn look_up(&mut self, first: u32, last: u32, at_ns: u64, writes: bool) -> u64 {
-        let mut known_ns = at_ns;
-        for page in first / PAGE_ENTRIES..=last / PAGE_ENTRIES {
-            let Some(cache) = &mut self.map_cache else {
-                return at_ns;
-            };
-            match cache.find(page, writes) {
-                Found::AtHand { ns } => known_ns = known_ns.max(at_ns + ns),
-                Found::OnFlash { evicts } => {
-                    let die = page % self.geometry.dies;
-                    known_ns = known_ns.max(self.read_page(die, at_ns));
-                    if evicts {
-                        let page_ns = self.slow.of(die, self.times.program);
-                        let clock = &mut self.dies[die as usize];
-                        clock.busy_until_ns = clock.busy_until_ns.max(at_ns) + page_ns;
-                    }
-                }
-            }
-        }
-        known_ns
     }
 }

@@ -1,11 +1,12 @@
 //! Solid-state drives: `ftl` knows which slot holds what; its methods are also in `collect`
 //! (cleaning), `packed` (compression), `folding` (the region written first), `far_map` and `audit`.
-//! `ssd` knows how long everything takes; its methods are also in `background` (what dies do
-//! besides), `upkeep` (what nobody asked for), `map_cache`, `held`, `placing` (which die is next) and `face` (the device as others see it). `front` is the
-//! way in. `params` and `table` have the parameters, `need` the memory they take.
+//! `ssd` knows how long everything takes; its methods are also in `background`, `besides`,
+//! `placing` and `face` (the device as others see it). `front` is the way in. `params` and `table`
+//! have the parameters, `need` the memory they take.
 
 mod audit;
 mod background;
+mod besides;
 mod block;
 mod by_second;
 mod collect;

@@ -347,7 +347,8 @@ pub const PARAMETERS: &[Parameter<SsdParams>] = &[
         "program and read times vary by up to this much either way, uniformly",
         jitter_percent, share, text),
     parameter!("seed", "whole number",
-        "of the jitter, of random cleaning, of strays and readings, and of a slow die that is drawn",
+        "of the jitter, of random cleaning, of strays, of readings, and of a slow die that is \
+         drawn",
         seed, whole, text),
 ];
 
