@@ -103,10 +103,11 @@ def minutes(folder: Path, method: str, target: str, settings: dict[str, str]) ->
     return found
 
 
-def assert_sane(found: list[Minute], *, cleans_ahead: bool) -> None:
+def assert_sane(found: list[Minute], *, cleans_ahead: bool, folds: bool = False) -> None:
     """Hold the minutes of a run to what every drive does.
 
-    A drive that cleans ahead may owe a burst to a light load before it: threads are not compared.
+    A drive that cleans ahead may owe a burst to a light load before it: threads are not compared;
+    nor are rounds of writes of one that folds in idle time what it wrote first.
     """
     cells = defaultdict(list)
     for minute in found:
@@ -120,10 +121,10 @@ def assert_sane(found: list[Minute], *, cleans_ahead: bool) -> None:
         # for up to 0.1 s of what at such a scale is a minute of 0.25 s.
         assert max(rates) < 2 * min(rates), f"{phase} {cell}: {rates}"
     for course in cells.values():
-        if course[0].phase == "round" and course[0].read_percent < 100:
+        if course[0].phase == "round" and course[0].read_percent < 100 and not folds:
             before, last = course[-2:] if len(course) > 1 else course * 2
             assert 0.4 < last.iops / before.iops < 2.5, (before, last)
-    if cleans_ahead:
+    if cleans_ahead or folds:
         return
     asked = defaultdict(dict)
     for minute in found:
@@ -181,12 +182,13 @@ def test_every_drive_is_sane_in_every_test(tmp_path: Path, name: str) -> None:
     scale = float(parameters["scale"]) * SMALLER
     target = f"sim:{name}?scale={scale}&buffer={buffer_kib}KiB"
     cleans_ahead = float(parameters["idle_pool_percent"]) > 0
+    folds = parameters["slc_region"] != "0"
     by_method = {}
     for method, settings in SHORTER.items():
         folder = tmp_path / method
         folder.mkdir()
         by_method[method] = minutes(folder, method, target, settings)
-        assert_sane(by_method[method], cleans_ahead=cleans_ahead)
+        assert_sane(by_method[method], cleans_ahead=cleans_ahead, folds=folds)
     (tmp_path / "eight").mkdir()
     eight = minutes(tmp_path / "eight", "pts.iops", target, EIGHT)
     assert_read_as_soon_as(reads(by_method["pts.lat"], in_flight=1), reads(eight))
