@@ -78,11 +78,11 @@ def test_a_strict_run_without_a_defect_has_an_empty_page_that_says_what_was_look
 def test_a_clean_strict_run_raises_a_false_alarm_in_less_than_one_of_twenty_seeds() -> None:
     alarms = {
         seed: found
-        for seed in range(100)
+        for seed in range(60)
         if (found := kinds(entries(run(DRIVE_530, strict="on", seed=seed), pick="mean")))
     }
-    print(f"false alarms of 100 seeds: {alarms}")
-    assert len(alarms) < 5
+    print(f"false alarms of 60 seeds: {alarms}")
+    assert len(alarms) < 3
 
 
 # One thing at a time, on records that are made by hand.
