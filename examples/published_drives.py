@@ -17,7 +17,7 @@ from desk import Desk, Held, Result, near, scalars_of
 NEAR: Final = 25.0
 """How near each figure has to come, in percent."""
 ARTICLE: Final = "single drives, as published"
-S3700, P3700, I530, PM863A = "s3700-800?scale=480", "p3700?scale=960", "intel-530", "pm863a"
+S3700, P3700, I530, PM863A = "s3700-800?scale=120", "p3700?scale=480", "intel-530", "pm863a"
 FAST_READ: Final = (
     "the block sizes of the S3700's article ask for a drive that answers a single read in 47 µs; "
     "AnandTech measured 151"
