@@ -49,7 +49,7 @@ impl Ssd {
             if upkeep.map_flush_units == 0 || programs < upkeep.map_due {
                 return;
             }
-            upkeep.map_due += upkeep.map_flush_units;
+            upkeep.map_due = upkeep.map_due.saturating_add(upkeep.map_flush_units);
             upkeep.map_pages += 1;
             let die = upkeep.map_die;
             upkeep.map_die = (die + 1) % self.geometry.dies;

@@ -43,7 +43,7 @@ impl Upkeep {
             refresh_every_ns: params.refresh_ns,
             // Not all at once.
             refresh_ns: (1..=u64::from(dies))
-                .map(|place| params.refresh_ns * place / u64::from(dies))
+                .map(|place| params.refresh_ns / u64::from(dies) * place)
                 .collect(),
             map_pages: 0,
             refreshed_pages: 0,
@@ -68,10 +68,10 @@ impl Upkeep {
 
     /// A purge leaves nothing to write or to refresh before `at_ns`.
     pub(super) fn rest(&mut self, at_ns: u64, programs: u64) {
-        self.map_due = programs + self.map_flush_units;
+        self.map_due = programs.saturating_add(self.map_flush_units);
         let dies = self.refresh_ns.len() as u64;
         for (place, due_ns) in (1..).zip(&mut self.refresh_ns) {
-            *due_ns = at_ns + self.refresh_every_ns * place / dies;
+            *due_ns = at_ns + self.refresh_every_ns / dies * place;
         }
     }
 

@@ -125,6 +125,19 @@ fn a_die_rewrites_a_page_each_so_often_whether_the_host_comes_or_not() {
 }
 
 #[test]
+fn what_is_due_in_more_than_a_life_never_comes() {
+    let mut drive = device(&format!(
+        "{DRIVE}&map_flush={}&refresh_us=900000000000&housekeeping_every_us=900000000000",
+        u64::MAX
+    ));
+    let full_ns = fill_device(&mut drive, 0);
+    let purged_ns = drive.purge(full_ns);
+    fill_device(&mut drive, purged_ns);
+    let health = drive.health();
+    assert_eq!(health.nand_writes_bytes, health.host_writes_bytes);
+}
+
+#[test]
 fn what_is_off_draws_nothing() {
     let state = |more: &str| {
         let mut drive = device(&format!("{DRIVE}{more}"));
