@@ -30,23 +30,36 @@ pub(super) enum Found {
 impl MapCache {
     /// `None` for a drive that holds its whole map.
     pub(super) fn new(params: &SsdParams) -> Option<Box<Self>> {
-        let cached = &params.map;
-        if cached.own_bytes == 0 {
-            return None;
+        let (own, all) = Self::places(params);
+        (all > 0).then(|| {
+            Box::new(Self {
+                places: vec![(NOTHING, false); all as usize],
+                own: own as u32,
+                host_ns: params.map.host_ns,
+                misses: 0,
+                written_back: 0,
+            })
+        })
+    }
+
+    /// Places in memory of its own, and with those of the host; (0, 0) for the whole map. Both are
+    /// volumes, and shrink as the map does.
+    fn places(params: &SsdParams) -> (u64, u64) {
+        if params.map.own_bytes == 0 {
+            return (0, 0);
         }
-        // Both are volumes, and shrink as the map does.
         let pages = |bytes: u64| (bytes as f64 / params.simulated_scale()) as u64 / PAGE_BYTES;
-        let own = pages(cached.own_bytes).max(1);
-        let all = own + pages(cached.host_bytes);
+        let own = pages(params.map.own_bytes).max(1);
+        let all = own.saturating_add(pages(params.map.host_bytes));
         let most = params.simulated_capacity_bytes() / u64::from(params.mapping_bytes);
         let most = most.div_ceil(u64::from(PAGE_ENTRIES)).max(1);
-        Some(Box::new(Self {
-            places: vec![(NOTHING, false); all.min(most) as usize],
-            own: own.min(most) as u32,
-            host_ns: cached.host_ns,
-            misses: 0,
-            written_back: 0,
-        }))
+        (own.min(most), all.min(most))
+    }
+
+    /// Memory that it takes, known before.
+    pub(super) fn need_bytes(params: &SsdParams) -> u64 {
+        let (_, all) = Self::places(params);
+        size_of::<Self>() as u64 + all * size_of::<(u32, bool)>() as u64
     }
 
     pub(super) fn find(&mut self, page: u32, writes: bool) -> Found {

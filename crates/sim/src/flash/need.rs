@@ -2,13 +2,16 @@
 
 use super::block::Block;
 use super::ftl::Die;
+use super::map_cache::MapCache;
 use super::packing::Packing;
 use super::region::Region;
 use super::ssd::{DieClock, Ssd};
+use super::upkeep::Upkeep;
 use crate::flash::params::{Cleaning, ParamError, SsdParams};
 
 impl SsdParams {
-    /// Memory of a drive that these parameters make, in bytes: its maps and indexes, its buffer.
+    /// Memory of a drive that these parameters make, in bytes: its maps and indexes, its buffer, and
+    /// what it keeps of its upkeep.
     pub fn need_bytes(&self) -> Result<u64, ParamError> {
         let geometry = self.geometry()?;
         let [units, dies, per_die, pages] = [
@@ -35,7 +38,10 @@ impl SsdParams {
         let sorted = u64::from(self.cleaning != Cleaning::Fifo);
         let of_die = (size_of::<Die>() + size_of::<DieClock>()) as u64
             + 4 * (per_die + (per_die + 1).next_power_of_two() + (pages + 1) * sorted);
-        let own = size_of::<Ssd>() as u64 + 8 * self.buffer_slots();
-        Ok(own.saturating_add(maps + dies * of_die))
+        // Without power-loss protection it is known of each slot what a cut would take from it.
+        let slot_bytes = if self.power_loss_protection { 8 } else { 16 };
+        let own = size_of::<Ssd>() as u64 + slot_bytes * self.buffer_slots();
+        let besides = MapCache::need_bytes(self) + Upkeep::need_bytes(geometry.dies);
+        Ok(own.saturating_add(maps + besides + dies * of_die))
     }
 }

@@ -57,6 +57,11 @@ impl Upkeep {
         is_any.then(|| Box::new(upkeep))
     }
 
+    /// Memory that it takes, known before.
+    pub(super) fn need_bytes(dies: u32) -> u64 {
+        size_of::<Self>() as u64 + size_of::<u64>() as u64 * u64::from(dies)
+    }
+
     /// When the front end is free of housekeeping, of a command that comes at `at_ns`.
     pub(super) fn kept_ns(&self, at_ns: u64) -> u64 {
         if self.housekeeping_ns == 0 {
