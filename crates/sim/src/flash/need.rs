@@ -10,8 +10,8 @@ use super::upkeep::Upkeep;
 use crate::flash::params::{Cleaning, ParamError, SsdParams};
 
 impl SsdParams {
-    /// Memory of a drive that these parameters make, in bytes: its maps and indexes, its buffer, and
-    /// what it keeps of its upkeep.
+    /// Memory of a drive that these parameters make, in bytes: its maps and indexes, its buffer,
+    /// and what it keeps of its upkeep.
     pub fn need_bytes(&self) -> Result<u64, ParamError> {
         let geometry = self.geometry()?;
         let [units, dies, per_die, pages] = [
