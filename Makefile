@@ -52,6 +52,7 @@ endif
 # One worker more than processors, for some tests wait; who runs out of tests takes a neighbour's.
 CPUS := $(shell nproc)
 WORKERS ?= $(shell echo $$(($(CPUS) + 1)))
+VM := vm
 VM_WORKERS ?= $(if $(filter 1,$(CPUS)),1,3)
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 CARGO_TEST := cargo test --workspace --locked --no-fail-fast --quiet
@@ -84,15 +85,15 @@ test: .stamps/apt-test $(STAMPS)/compiled ## run the tests, Rust and Python; a p
 
 test-long: .stamps/apt-test $(STAMPS)/built ## run the long tests (marker long), and every property of the Python with many cases
 	@status=0; $(PYTEST) -m '(long or hypothesis) and not vm' --hypothesis-profile=long $(TESTS) || status=1; \
-	$(if $(TESTS),,$(MAKE) test-vm || status=1;) exit $$status
+	$(if $(TESTS),,$(MAKE) test-vm VM='vm and not long' || status=1;) exit $$status
 
 vm: .stamps/apt-test $(STAMPS)/compiled ## build the guest with a kernel of its own that test-vm boots, of Debian packages
 	@$(BIN)/python -m tests.guest.build
 
 # One guest a worker, and three of them at most: each wants 1.3 GiB, and a processor while it does not
 # wait for a drive or for a time limit of its kernel.
-test-vm: vm ## run the tests in the guest (marker vm) [TESTS=tests/guest]
-	@$(BIN)/python -m pytest -n $(VM_WORKERS) --dist worksteal -m vm $(or $(TESTS),tests/guest)
+test-vm: vm ## run all tests in the guest (marker vm); test-long leaves out the long ones of them [TESTS=tests/guest]
+	@$(BIN)/python -m pytest -n $(VM_WORKERS) --dist worksteal -m '$(VM)' $(or $(TESTS),tests/guest)
 
 coverage: .stamps/apt-test $(STAMPS)/compiled ## run the Python tests and print which lines of it they reach [TESTS=tests/analysis]
 	@rm -rf .stamps/coverage; mkdir -p .stamps/coverage; export COVERAGE_FILE=$(CURDIR)/.stamps/coverage/data; \

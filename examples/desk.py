@@ -158,9 +158,10 @@ def _line(texts: Iterable[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Desk:
-    """Where runs and reports go."""
+    """Where runs go, and their reports unless nobody is to read them."""
 
     folder: Path
+    reports: bool = True
 
     def run(self, name: str, method: str, target: str, **settings: str) -> api.Run:
         """Return a run, measured unless its file is there already, and write its report."""
@@ -168,7 +169,8 @@ class Desk:
         if not path.exists():
             api.run(method, f"sim:{target}", output=path, settings=settings, seed=SEED)
         run = api.open(path)
-        path.with_suffix(".html").write_text(html.render(run.document()), "utf-8")
+        if self.reports:
+            path.with_suffix(".html").write_text(html.render(run.document()), "utf-8")
         return run
 
 

@@ -1,5 +1,6 @@
 """What every test may lean on. A skip is a failure where CI or TEIJO_NO_SKIPS is set."""
 
+import gc
 import os
 import shutil
 import signal
@@ -37,6 +38,12 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_collection_finish() -> None:
+    """Look no more at the tests themselves, ten thousand of them, when memory is cleared up."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

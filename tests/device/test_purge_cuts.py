@@ -212,8 +212,17 @@ def test_nothing_goes_wrong_wherever_a_purge_is_cut(
     cuts: Cuts, way: str, record_property: Callable[[str, object], None]
 ) -> None:
     act = Cuts.by_hand if way == "by hand" else Cuts.in_a_run
-    count = len(cuts.commands(act))
-    points = [(at, fault) for at in range(1, count + 1) for fault in FAULTS]
+    commands = cuts.commands(act)
+    count = len(commands)
+    around = _window(commands)
+    # Away from the erase nothing on the drive tells a kill before a command from one after the
+    # last: the host's own work between the two is done in both.
+    points = [
+        (at, fault)
+        for at in range(1, count + 1)
+        for fault in FAULTS
+        if at in around or fault != "killed after"
+    ]
     for at, fault in points:
         cuts.point(act, at, fault)
     record_property("points", len(points))
@@ -221,7 +230,7 @@ def test_nothing_goes_wrong_wherever_a_purge_is_cut(
     assert len(points) >= POINTS_LEAST[cuts.method]
 
 
-POINTS_LEAST = dict.fromkeys(METHODS, 120) | {DISCARD: 60}
+POINTS_LEAST = dict.fromkeys(METHODS, 80) | {DISCARD: 40}
 
 
 @pytest.mark.parametrize("cuts", ["nvme-sanitize-block", "nvme-format"], indirect=True)

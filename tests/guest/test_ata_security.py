@@ -50,6 +50,7 @@ def sent(drive: Drive) -> list[str]:
     return [line for line in drive.commands() if " SECURITY " in line]
 
 
+@pytest.mark.long
 def test_a_drive_is_erased_and_hdparm_sees_no_password(guest: Guest) -> None:
     with drive_of(guest, duration=1.0) as drive:
         drive.fill()

@@ -110,6 +110,7 @@ def check_nvme(guest: Guest, device: str, seen: dict[str, Any]) -> None:
         assert [one["block_bytes"], one["metadata_bytes"]] == [1 << used["ds"], used["ms"]]
 
 
+@pytest.mark.long
 def test_a_drive_is_told_as_the_witnesses_tell_it(
     new_guest: Callable[[Hardware], Guest], tmp_path: Path
 ) -> None:

@@ -64,6 +64,7 @@ def test_a_run_whose_nvme_controller_is_killed_keeps_all_that_it_told(guest: Gue
         assert (ran.code, "the run has ended" in ran.err) == (2, True)
 
 
+@pytest.mark.long
 def test_a_run_that_was_killed_goes_on_with_its_own_drive_alone(guest: Guest) -> None:
     one = [{"size_bytes": SIZE}]
     with nvme_tcp.plugged(guest, namespaces=one, serial="MINE") as drive:
@@ -82,6 +83,7 @@ def test_a_run_that_was_killed_goes_on_with_its_own_drive_alone(guest: Guest) ->
         assert "resumed" in guest.run("cat /tmp/lost/*").good()
 
 
+@pytest.mark.long
 def test_a_run_whose_sas_drive_is_killed_keeps_all_that_it_told(guest: Guest) -> None:
     with tcmu.plugged(guest, "sas", serial="LOSTSAS") as drive:
         started = begun(guest, drive.node, "LOSTSAS")

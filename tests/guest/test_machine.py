@@ -59,6 +59,7 @@ def state(guest: Guest, *, fresh: bool) -> tuple[dict[str, Any], float]:
     return said["told"], said["drawn"]
 
 
+@pytest.mark.long
 def test_a_forked_python_was_given_what_a_started_one_is_and_draws_its_own_numbers(
     guest: Guest,
 ) -> None:
@@ -68,6 +69,7 @@ def test_a_forked_python_was_given_what_a_started_one_is_and_draws_its_own_numbe
     assert len({started[1], forked[1], again[1]}) == 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("words", "code"), [("devices --json", 0), ("no-such-verb", 2)])
 def test_a_forked_teijo_says_and_ends_as_a_started_one(guest: Guest, words: str, code: int) -> None:
     fresh, forked = (guest.run(f"teijo {words}", SECONDS, fresh=each) for each in (True, False))
@@ -94,6 +96,7 @@ def test_a_forked_program_is_killed_as_a_started_one_and_leaves_no_zombie(guest:
         assert guest.run(["test", "-e", f"/proc/{server.pid}"]).code == 1
 
 
+@pytest.mark.long
 def test_the_python_that_forks_is_begun_anew_where_it_has_ended(guest: Guest) -> None:
     assert guest.run("teijo --version", SECONDS).code == 0
     parent = guest.run("pgrep -f tests.guest.forking").good().split()[0]

@@ -18,7 +18,7 @@ from tests.guest import build
 from tests.guest.machine import Guest, Hardware, Started, disk
 from tests.guest.test_qemu_drives import TEIJO_SECONDS, drive, node_of
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.long]
 
 CUTS = int(os.environ.get("TEIJO_CUTS", "2"))
 """A cut costs some fifteen seconds; TEIJO_CUTS=30 is the campaign."""

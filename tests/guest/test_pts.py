@@ -71,6 +71,7 @@ def test_iops_on_an_nvme_drive_from_a_sanitize_to_its_report(guest: Guest, tmp_p
     assert written > 2 * BOTH[0]["size_bytes"]
 
 
+@pytest.mark.long
 def test_iops_on_a_sas_drive_from_a_sanitize_to_its_report(guest: Guest, tmp_path: Path) -> None:
     runs = Runs(guest, tmp_path)
     knobs = {"serial": "PTS01", "temperature": 43, "duration": 1.0}
@@ -97,6 +98,7 @@ def test_iops_on_a_sas_drive_from_a_sanitize_to_its_report(guest: Guest, tmp_pat
     assert {one.counters["temperature_kelvin"] for one in readings} == {43 + 273}
 
 
+@pytest.mark.long
 def test_the_drive_sees_no_question_inside_a_rest_of_hir(guest: Guest, tmp_path: Path) -> None:
     runs = Runs(guest, tmp_path)
     drives = [{"size_bytes": 4 << 20}]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.guest.machine import Guest, Hardware, Started
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.long]
 
 SIZE = 64 << 20
 TEIJO_SECONDS = 240

@@ -9,7 +9,7 @@ from tests.guest.machine import Guest, Hardware, Ran
 from tests.guest.test_qemu_drives import drive
 from tests.guest.test_tcmu import FOLDER, Drive, plugged
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.long]
 
 SERIAL = "WAITED01"
 SECONDS = 240

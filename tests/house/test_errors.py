@@ -1,6 +1,7 @@
 """One style for every error: a cause in one sentence, and what to do about it."""
 
 import re
+from functools import cache
 
 import pytest
 
@@ -17,12 +18,16 @@ TO_TYPE = re.compile(r": .*\S|^(?:Write|Add|Name) (?:[-⟨`]|\S+=)|, add ⟨|FOL
 """A remedy that ends with what a person types has no full stop behind it: it would be copied."""
 WITHOUT_REMEDY = {"Interrupted"}
 
-ALL = tuple(sites())
+
+@cache
+def every_site() -> tuple[Site, ...]:
+    """Return them all; not when this file is read, which each process of the tests does."""
+    return tuple(sites())
 
 
-def causes(of: tuple[Site, ...] = ALL) -> list[tuple[str, str]]:
+def causes() -> list[tuple[str, str]]:
     """Return (where, cause) as a user reads it."""
-    return [(each.where, TeijoError(each.cause).message) for each in of if each.cause]
+    return [(each.where, TeijoError(each.cause).message) for each in every_site() if each.cause]
 
 
 def begins_well(cause: str) -> bool:
@@ -36,8 +41,10 @@ def begins_well(cause: str) -> bool:
 
 
 def test_the_walk_sees_the_errors_there_are() -> None:
-    assert len(ALL) > 300
-    assert {each.kind for each in ALL} >= {kind.__name__ for kind in kinds()} - {"TeijoError"}
+    assert len(every_site()) > 300
+    assert {each.kind for each in every_site()} >= {kind.__name__ for kind in kinds()} - {
+        "TeijoError"
+    }
 
 
 def test_a_cause_begins_with_a_capital_or_with_what_was_typed() -> None:
@@ -66,12 +73,14 @@ def test_a_cause_ends_as_a_sentence() -> None:
 
 
 def test_no_library_speaks_in_an_error() -> None:
-    said = [(each.where, text) for each in ALL for text in (each.cause, each.remedy) if text]
+    said = [
+        (each.where, text) for each in every_site() for text in (each.cause, each.remedy) if text
+    ]
     assert [each for each in said if LIBRARY.search(each[1])] == []
 
 
 def test_a_remedy_begins_with_a_capital_and_ends_with_a_full_stop_or_what_to_type() -> None:
-    remedies = [(each.where, each.remedy) for each in ALL if each.remedy]
+    remedies = [(each.where, each.remedy) for each in every_site() if each.remedy]
     small = [each for each in remedies if not re.match(r"[A-Z⟨`]", each[1])]
     assert small == []
     assert [

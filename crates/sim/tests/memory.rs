@@ -21,7 +21,7 @@ struct Counting;
 static COUNTING: Counting = Counting;
 
 fn more(bytes: usize) {
-    let now = NOW.get() + bytes as isize;
+    let now = NOW.get() + bytes.cast_signed();
     NOW.set(now);
     PEAK.set(PEAK.get().max(now));
 }
@@ -41,7 +41,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        NOW.set(NOW.get() - layout.size() as isize);
+        NOW.set(NOW.get() - layout.size().cast_signed());
         // SAFETY: as above.
         unsafe { System.dealloc(memory, layout) }
     }
@@ -52,7 +52,7 @@ fn peak_bytes<R>(work: impl FnOnce() -> R) -> (usize, R) {
     let before = NOW.get();
     PEAK.set(before);
     let made = work();
-    ((PEAK.get() - before) as usize, made)
+    ((PEAK.get() - before).cast_unsigned(), made)
 }
 
 /// Writes every second `step_bytes` of a device, then reads them all.

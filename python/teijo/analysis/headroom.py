@@ -137,7 +137,7 @@ def headroom(platform: Platform, cell: HostCell, given: Given | None) -> Headroo
 
     Without `given`, the drive is held to what its link carries: it cannot give more.
     """
-    ceiling = next((each for each in platform.cells if each.cell == cell), None)
+    ceiling = platform.by_cell.get(cell)
     link = platform.link
     carried = None if link is None else link.usable / _block_bytes(cell)
     claimed = None if link is None or given is not None else link.raw / _block_bytes(cell)

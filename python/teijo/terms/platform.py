@@ -7,6 +7,7 @@ that is, how fast, and with which seed is no part of it.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import median
 from typing import Final
 
@@ -89,10 +90,15 @@ class Platform:
     each_ns: int = 0
     cost_ns: int = 0
 
+    @cached_property
+    def by_cell(self) -> Mapping[HostCell, CellCeiling]:
+        """The ceilings by their cells, of a cell that is there twice the first one."""
+        return {each.cell: each for each in reversed(self.cells)}
+
     def ceiling_of(self, step: Step) -> CellCeiling | None:
         """Return the ceiling of a step's cell, None where it was not measured."""
         cell = cell_of(step)
-        return next((each for each in self.cells if each.cell == cell), None)
+        return None if cell is None else self.by_cell.get(cell)
 
 
 _ADAPTER: TypeAdapter[Platform] = TypeAdapter(Platform)

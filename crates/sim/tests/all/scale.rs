@@ -83,7 +83,7 @@ fn a_disk_is_as_fast_at_every_scale() {
 
 #[test]
 fn an_array_is_as_fast_at_every_scale() {
-    let disks = "raid5(4×hdd-7200?write_cache=0)?chunk=64KiB&scale=SCALE";
+    let disks = "raid5(4×hdd-7200?write_cache=0)?chunk=512KiB&scale=SCALE";
     agree(disks, 1.0, arm_and_platter);
     let drives = "raid0(2×slc-a?pages_per_block=64&pacing=paced&dies=4&buffer=256KiB)\
                   ?chunk=16KiB&scale=SCALE";
