@@ -64,7 +64,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 export T_IO_URING ?= $(if $(FIO_SOURCE),$(FIO_SOURCE)/t/io_uring)
 
-.PHONY: all run examples test test-long vm test-vm coverage test-boot nthcall world lint lint-rust lint-python format build docs bench cpu house-numbers error-rates fuzz miri audit lock clean help
+.PHONY: all run examples test test-long campaign vm test-vm coverage test-boot nthcall world lint lint-rust lint-python format build docs bench cpu house-numbers error-rates fuzz miri audit lock clean help
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
@@ -155,6 +155,9 @@ cpu: $(STAMPS)/compiled ## measure the CPU time of starts and reports [CPU="--ro
 
 house-numbers: $(STAMPS)/compiled ## count lines a room and a method, and hops, parses and settings a verb [HOUSE="--at COMMIT"]
 	@$(BIN)/python benchmarks/house_numbers.py $(HOUSE)
+
+campaign: .stamps/apt-test $(STAMPS)/built ## run the tests that CI leaves out: more seeds and cases of what is tested (marker campaign)
+	@$(PYTEST) -m campaign $(TESTS)
 
 error-rates: $(STAMPS)/built ## count how often `teijo compare` errs: ten runs of each test, 45 pairs (an hour; resumable)
 	@nice $(BIN)/python benchmarks/error_rates.py run --folder target/error_rates

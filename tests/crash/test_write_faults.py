@@ -99,7 +99,7 @@ def test_a_disk_that_fails_for_good_ends_the_run_and_it_can_go_on(
     assert place > 4 * STEPS
 
 
-@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.campaign)])
 def test_a_disk_that_is_full_once_costs_a_remark_and_nothing_else(
     tmp_path: Path, flaky: type[Flaky], every: int
 ) -> None:

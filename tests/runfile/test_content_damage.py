@@ -130,7 +130,7 @@ def test_a_resume_of_a_log_cut_short_goes_on_and_keeps_the_remark(
     assert log.CUT in reader.read(recorder.seal()).remarks
 
 
-@pytest.mark.parametrize("count", [200, pytest.param(600, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [200, pytest.param(600, marks=pytest.mark.campaign)])
 def test_a_resume_never_seals_what_was_flipped(tmp_path: Path, flushed: Left, count: int) -> None:
     path = tmp_path / "run.teijo.open"
     flushed.write(path)
@@ -151,7 +151,7 @@ def test_a_resume_never_seals_what_was_flipped(tmp_path: Path, flushed: Left, co
     assert refused > 20
 
 
-@pytest.mark.long
+@pytest.mark.campaign
 @pytest.mark.parametrize("how", ["logged", "flushed", "sealed"])
 def test_thousands_of_flipped_bits(tmp_path: Path, how: str, logged: Left, flushed: Left) -> None:
     if how == "sealed":

@@ -33,7 +33,7 @@ def found(path: Path, target: str, settings: dict[str, str], seed: int) -> Block
 
 @pytest.mark.parametrize(
     ("drives", "least"),
-    [(EACH_ONCE, 2), pytest.param(DRIVES, 8, marks=pytest.mark.long)],
+    [(EACH_ONCE, 2), pytest.param(DRIVES, 8, marks=pytest.mark.campaign)],
     ids=["few", "all"],
 )
 def test_the_true_unit_is_found_and_no_other_is_named(

@@ -3,7 +3,7 @@ than the device can carry. A new preset is in it by itself.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -94,11 +94,14 @@ def test_what_a_device_carries_is_that_of_all_its_parts() -> None:
     assert carried_mb_s(facts) == 3_000 + 36 * 270 + 4_000
 
 
-@pytest.mark.parametrize(
-    "preset",
-    [each if each in QUICK else pytest.param(each, marks=pytest.mark.long) for each in EVERY],
-)
-@pytest.mark.parametrize("strict", ["off", "on"])
+def crossed() -> Iterator[object]:
+    """Give each preset, strict and not; strict asks for more of it, and is long."""
+    for strict, mark in (("off", pytest.mark.campaign), ("on", pytest.mark.long)):
+        for preset in EVERY:
+            yield pytest.param(preset, strict, marks=[mark] * (preset not in QUICK))
+
+
+@pytest.mark.parametrize(("preset", "strict"), list(crossed()))
 def test_each_block_test_ends_with_numbers_that_the_device_can_have(
     tmp_path: Path, preset: str, strict: str
 ) -> None:

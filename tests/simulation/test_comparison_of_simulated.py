@@ -56,7 +56,7 @@ def test_seeds_alone_make_no_cell_differ(equals: list[teijo.Run]) -> None:
     assert found.overall.verdict is Verdict.NOT_SHOWN
 
 
-@pytest.mark.long
+@pytest.mark.campaign
 def test_seeds_alone_make_about_one_cell_in_twenty_undecided_and_none_differ(
     folder: Path, equals: list[teijo.Run]
 ) -> None:

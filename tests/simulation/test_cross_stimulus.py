@@ -29,7 +29,7 @@ def scalars_of(run: api.Run) -> Mapping[str, float | None]:
 
 
 @pytest.mark.parametrize(
-    "seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 4, 5))]
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.campaign) for seed in (2, 3, 4, 5))]
 )
 def test_a_separate_relocation_frontier_regains_the_first_throughput(tmp_path, seed):
     done = run(tmp_path, f"sim:mlc-a?seed={seed}")

@@ -31,7 +31,7 @@ def held(found: list[Mean]) -> int:
 
 
 @pytest.mark.parametrize(
-    "count", [20, pytest.param(60, marks=pytest.mark.long)], ids=lambda count: f"{count} runs"
+    "count", [20, pytest.param(60, marks=pytest.mark.campaign)], ids=lambda count: f"{count} runs"
 )
 def test_95_of_100_intervals_hold_the_mean_of_all_runs(count: int, tmp_path: Path) -> None:
     runs = list(looks("sim:hdd-7200", range(1, count + 1), tmp_path))

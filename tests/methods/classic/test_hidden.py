@@ -74,7 +74,7 @@ def test_a_strict_run_without_a_defect_has_an_empty_page_that_says_what_was_look
     assert "Not known here: Whether every block that was read had been written" in text
 
 
-@pytest.mark.long
+@pytest.mark.campaign
 def test_a_clean_strict_run_raises_a_false_alarm_in_less_than_one_of_twenty_seeds() -> None:
     alarms = {
         seed: found
