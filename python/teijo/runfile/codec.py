@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
 import numpy as np
@@ -137,7 +137,7 @@ def rows_of(answer: StepResult | Gap, *, intervals: bool = True) -> AnswerRows:
                     None if answer.witness is None else to_json(asdict(answer.witness)),
                     None if answer.verification is None else to_json(asdict(answer.verification)),
                     to_json([asdict(each) for each in answer.written]) if answer.written else None,
-                    to_json([asdict(each) for each in answer.census]) if answer.census else None,
+                    to_json([_plain(each) for each in answer.census]) if answer.census else None,
                 ),
                 results=tuple(
                     _result_row(place, result)
@@ -151,6 +151,12 @@ def rows_of(answer: StepResult | Gap, *, intervals: bool = True) -> AnswerRows:
                 ),
                 remarks=tuple((remark.kind.value, remark.text) for remark in answer.remarks),
             )
+
+
+def _plain(found: Census) -> dict[str, object]:
+    """Return its fields as `asdict` does, which copies each of its thousands of numbers."""
+    plain = {field.name: getattr(found, field.name) for field in fields(found)}
+    return plain | {"content": None if found.content is None else asdict(found.content)}
 
 
 def _result_row(place: int, result: OperationResult) -> Row:
