@@ -30,7 +30,9 @@ fn disks() {
         let label = label_text(preset.label);
         println!("| `{}` | {} | {label} |", preset.name, preset.about);
     }
-    println!("\n| parameter | `hdd-7200` | `hdd-5400` |\n|---|---|---|");
+    let names: Vec<String> = all.iter().map(|one| format!("`{}`", one.name)).collect();
+    println!("\n| parameter | {} |", names.join(" | "));
+    println!("|---|{}", "---|".repeat(all.len()));
     for parameter in DISK_PARAMETERS {
         let values: Vec<String> = all.iter().map(|one| parameter.value(&one.params)).collect();
         println!("| `{}` | {} |", parameter.name, values.join(" | "));

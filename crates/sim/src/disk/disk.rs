@@ -67,6 +67,8 @@ pub struct Disk {
     pub(super) segments: VecDeque<(u64, u64)>,
     /// When the host last had a read in the queue.
     pub(super) read_ns: u64,
+    /// When the arm has settled after its last write: nothing is chosen before.
+    settled_ns: u64,
     /// Power failed, and what waited for the cache has not been told yet.
     was_cut: bool,
     /// The write cache is emptied beside reads, until enough of it is.
@@ -107,6 +109,7 @@ impl Disk {
             link_free_ns: 0,
             segments: VecDeque::new(),
             read_ns: 0,
+            settled_ns: 0,
             was_cut: false,
             is_draining: false,
             read_bytes: 0,
@@ -130,7 +133,8 @@ impl Disk {
     /// Makes sure that something is chosen from what waits.
     pub(super) fn rouse(&mut self, at_ns: u64) {
         if self.serving.is_none() {
-            self.choice_ns = self.choice_ns.min(at_ns + self.params.command_ns);
+            let ready_ns = (at_ns + self.params.command_ns).max(self.settled_ns);
+            self.choice_ns = self.choice_ns.min(ready_ns);
         }
     }
 
@@ -202,6 +206,9 @@ impl Disk {
     }
 
     fn end(&mut self, command: Command, at_ns: u64, ended: &mut Vec<Ended>) {
+        if command.op == Op::Write {
+            self.settled_ns = at_ns + self.params.write_settle_ns;
+        }
         match command.asker {
             Asker::Host(ticket) => ended.push(done(ticket, at_ns, command.length_bytes)),
             Asker::Cache(_) => self.cached_bytes -= command.length_bytes,
@@ -364,7 +371,7 @@ impl Device for Disk {
             nominal_capacity_bytes: self.params.modelled_capacity_bytes(),
             capacity_bytes: self.capacity_bytes,
             logical_block_bytes: LOGICAL_BLOCK_BYTES,
-            physical_block_bytes: LOGICAL_BLOCK_BYTES,
+            physical_block_bytes: self.params.sector_bytes,
             label: self.identity.label,
             parameters: DISK_PARAMETERS.iter().map(value).collect(),
         }
@@ -402,6 +409,7 @@ impl Device for Disk {
         digest.mix([
             self.head.kept_from_bytes,
             self.read_ns,
+            self.settled_ns,
             u64::from(self.is_draining) | u64::from(self.was_cut) << 1,
         ]);
         digest.mix(self.segments.iter().flat_map(|&(from, to)| [from, to]));

@@ -195,7 +195,7 @@ impl Disk {
                 self.leave(&command, at_ns);
                 self.head = Head {
                     at_bytes: to_bytes,
-                    since_ns: start_ns + self.media_ns(&command),
+                    since_ns: start_ns + self.media_ns(&command) + self.rewriting_ns(&command),
                     op: Some(command.op),
                     kept_from_bytes: command.offset_bytes,
                 };

@@ -30,6 +30,7 @@ mod raid;
 mod raid_grid;
 mod read_ahead;
 mod scale;
+mod sectors;
 mod session;
 mod slc_region;
 mod ssd_cache;
