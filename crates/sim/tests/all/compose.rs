@@ -257,7 +257,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "raid5(4×hdd-7299)",
-        "hdd-5400, raid5-4x2tb, raid5-4x2tb-wt, raid5-4x2tb-wb, raid50-36, ",
+        "hdd-5400, wd20ears, raid5-4x2tb, raid5-4x2tb-wt, raid5-4x2tb-wb, raid50-36, ",
     ),
     (
         "raid5(4×hdd-7200",
