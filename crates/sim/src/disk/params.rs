@@ -140,9 +140,9 @@ fn wd20ears() -> DiskPreset {
         name: "wd20ears",
         about: "WD20EARS, 2 TB disk of 4 KiB sectors, SATA 3 Gb/s",
         label: Label::Calibrated {
-            to: "32,768 writes of 4 KiB at every fourth place in 19.5 s, 20.7 here (rates and seeks \
-                 as its kind has them; of its 64 MiB of cache as much as such writes are likely to \
-                 find)",
+            to: "32,768 writes of 4 KiB at every fourth place in 19.5 s, 20.7 here (rates and \
+                 seeks as its kind has them; of its 64 MiB of cache as much as such writes are \
+                 likely to find)",
         },
         params: DiskParams {
             sector_bytes: 4_096,
