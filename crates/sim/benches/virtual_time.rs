@@ -251,7 +251,15 @@ fn main() {
     }
     let is_wanted =
         |row: &&Row| words.is_empty() || words.iter().any(|word| row.name().contains(word));
-    composed(&ROWS.iter().filter(is_wanted).collect::<Vec<_>>());
+    let rows: Vec<&Row> = ROWS.iter().filter(is_wanted).collect();
+    if rows.is_empty() {
+        println!("no row has one of these words; the rows are:");
+        for row in ROWS {
+            println!("  {}", row.name());
+        }
+        return;
+    }
+    composed(&rows);
     if !words.is_empty() {
         return;
     }
