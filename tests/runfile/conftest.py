@@ -7,7 +7,7 @@ import pytest
 from teijo.runfile import reader
 from tests.runfile.memory import tmp_path as tmp_path
 
-REAL_RUNS = ("test_proof", "test_proof_alarms", "test_signature")
+REAL_RUNS = ("test_following", "test_proof", "test_proof_alarms", "test_signature")
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -4,9 +4,9 @@ import hashlib
 import itertools
 import sqlite3
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ _INTERVAL_BYTES_LEAST: Final = 16
 """No row takes less of a file: more rows than that are the same bytes read again and again."""
 _BYTES_MOST: Final = 2
 """Of text and blobs for each byte of the file; UTF-16 may grow by a half when it is read."""
+
+_NUMBER_MOST: Final = 2**63 - 1
+"""What SQLite stores at most: no interval has a higher number."""
 
 
 class _Digest(Protocol):
@@ -32,12 +35,35 @@ AllSeries = dict[Place, NDArray[np.int64]]
 """The time series of a file: a row an interval, with `number` and what follows it."""
 
 
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many rows there are, and the sum of their checksums modulo 2⁶⁴."""
+
+    rows: int = 0
+    total: int = 0
+
+    def __add__(self, other: "Tally") -> "Tally":
+        """Take in the rows of another one."""
+        return Tally(self.rows + other.rows, rows.wrapped(self.total + other.total))
+
+    def __sub__(self, other: "Tally") -> "Tally":
+        """Take out the rows of another one."""
+        return Tally(self.rows - other.rows, rows.wrapped(self.total - other.total))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """What was looked through: its digest, and the time series that were read on the way."""
+    """What was looked through: its digest, and the time series that were read on the way.
+
+    `tally` is that of all rows; versions without checksums have none.
+    """
 
     digest: str
     series: AllSeries
+    tally: Tally = Tally()
 
 
 def content_digest(db: sqlite3.Connection, version: int | None = None) -> str:
@@ -59,26 +85,38 @@ def content_of(db: sqlite3.Connection, version: int | None = None) -> Content:
     """
     version = schema.VERSION if version is None else version
     digest = hashlib.sha256()
-    limit = _Limit(db)
+    room = Room(db)
     if version < schema.CHECKED_SINCE:
-        _digest_before_checksums(db, version, digest, limit)
+        _digest_before_checksums(db, version, digest, room)
         return Content(digest=digest.hexdigest(), series=_series_before_checksums(db, version))
-    count = total = 0
+    tally = Tally()
     series: AllSeries = {}
     for table in schema.keyed(version):
-        checks = _intervals(db, version, digest, limit, series) if table == "interval" else _plain(
-            db, table, version, digest, limit
+        parts = _intervals(db, version, digest, room, series) if table == "interval" else _plain(
+            db, table, version, digest, room
         )  # fmt: skip
-        for number, part in checks:
-            count, total = count + number, total + part
-    tallies = db.execute("SELECT row_count, checksum_sum, checksum FROM tally").fetchall()
-    expected = (count, rows.wrapped(total))
-    if [tuple(row) for row in tallies] != [(*expected, rows.checksum_of("tally", expected))]:
+        # By hand: there may be some hundred thousand rows.
+        count = total = 0
+        for each, check in parts:
+            count, total = count + each, total + check
+        tally += Tally(count, total)
+    check_tally(db, tally)
+    return Content(digest=digest.hexdigest(), series=series, tally=tally)
+
+
+def check_tally(db: sqlite3.Connection, tally: Tally) -> None:
+    """Hold the rows that were read against the tally that was written of all.
+
+    Raises:
+        ValueError: they are not those.
+    """
+    expected = (tally.rows, tally.total)
+    found = _cursor(db).execute("SELECT row_count, checksum_sum, checksum FROM tally").fetchall()
+    if found != [(*expected, rows.checksum_of("tally", expected))]:
         raise ValueError("rows are missing, or were not written by it: the tally differs")
-    return Content(digest=digest.hexdigest(), series=series)
 
 
-class _Limit:
+class Room:
     """No more rows and bytes than the file has room for, however its pages point at each other."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -114,54 +152,130 @@ def _cursor(db: sqlite3.Connection) -> sqlite3.Cursor:
 
 
 def _plain(
-    db: sqlite3.Connection, table: str, version: int, digest: _Digest, limit: _Limit
+    db: sqlite3.Connection, table: str, version: int, digest: _Digest, room: Room
 ) -> Iterator[tuple[int, int]]:
     """Check the rows of a table but `interval`, and give (1, checksum) of each."""
-    columns = schema.layout(version).columns[table]
-    names = [column.name for column in columns]
-    of_the_digest = names.index("digest") if table == "run" else None
-    key = schema.key_of(table, version)
-    found = _cursor(db).execute(
-        f"SELECT {', '.join(names)}, checksum FROM {table} NOT INDEXED ORDER BY {key}"
-    )
-    for *values, check in limit.each(found):
-        row = tuple(values)
-        limit.take(row)
-        _check_types(table, columns, row)
-        content = rows.encoded(table, row)
-        if rows.checksum(content) != check:
-            raise ValueError(f"a row of table {table} is not what was written (checksum)")
+    of_the_digest = schema.columns("run", version).index("digest") if table == "run" else None
+    for row, content, check in checked_rows(db, table, version, room):
         if of_the_digest is not None:  # which is not of itself
             content = rows.encoded(table, (*row[:of_the_digest], *row[of_the_digest + 1 :]))
         digest.update(content)
         yield 1, check
 
 
+def checked_rows(
+    db: sqlite3.Connection,
+    table: str,
+    version: int,
+    room: Room,
+    *,
+    behind: tuple[Literal["rowid", "seq", "place"], int] | None = None,
+) -> Iterator[tuple[Row, bytes, int]]:
+    """Give the rows of a table but `interval`, each as it was written: `encoded` and with checksum.
+
+    `behind` is the name of the row's number in the table and the last that is left out: the
+    table is then entered there, and what stands before is not read.
+
+    Raises:
+        ValueError: a value is of another type than its column; a row is not what was written.
+    """
+    columns = schema.layout(version).columns[table]
+    names = [column.name for column in columns]
+    where, values = ("", ()) if behind is None else (f" WHERE {behind[0]} > ?", behind[1:])
+    key = schema.key_of(table, version)
+    found = _cursor(db).execute(
+        f"SELECT {', '.join(names)}, checksum FROM {table} NOT INDEXED{where} ORDER BY {key}",
+        values,
+    )
+    for *values_of, check in room.each(found):
+        row = tuple(values_of)
+        room.take(row)
+        _check_types(table, columns, row)
+        content = rows.encoded(table, row)
+        if rows.checksum(content) != check:
+            raise ValueError(f"a row of table {table} is not what was written (checksum)")
+        yield row, content, check
+
+
 def _intervals(
-    db: sqlite3.Connection, version: int, digest: _Digest, limit: _Limit, series: AllSeries
+    db: sqlite3.Connection, version: int, digest: _Digest, room: Room, series: AllSeries
 ) -> Iterator[tuple[int, int]]:
     """Check the time series, keep them, and give (intervals, sum of their checksums) of each."""
-    for (step, stream, operation), table in _tables(db, version, limit, "checksum"):
-        if not (type(step) is int and type(stream) is str and type(operation) is str):
-            raise ValueError("table interval holds a value of another type than its column")
-        numbers = np.ascontiguousarray(table[:, :-1])
-        checks = rows.series_checksums(step, stream, operation, numbers)
-        if not np.array_equal(checks, table[:, -1]):
-            raise ValueError("a row of table interval is not what was written (checksum)")
-        digest.update(rows.encoded("interval", (step, stream, operation, len(numbers))))
+    for place, table in _tables(db, version, room, "checksum"):
+        numbers, tally = _checked(place, table)
+        digest.update(rows.encoded("interval", (*place, len(numbers))))
         # The digest is the same on every host, whatever its byte order.
         digest.update(numbers.astype(">i8").tobytes())
-        series[step, stream, operation] = numbers
-        yield len(checks), sum(checks.tolist())
+        series[place] = numbers
+        yield tally.rows, tally.total
+
+
+def _checked(place: Place, table: Numbers) -> tuple[Numbers, Tally]:
+    """Return the numbers of a series, each row as it was written, and their tally."""
+    step, stream, operation = place
+    if not (type(step) is int and type(stream) is str and type(operation) is str):
+        raise ValueError("table interval holds a value of another type than its column")
+    numbers = np.ascontiguousarray(table[:, :-1])
+    checks = rows.series_checksums(*place, numbers)
+    if not np.array_equal(checks, table[:, -1]):
+        raise ValueError("a row of table interval is not what was written (checksum)")
+    return numbers, _tally(checks)
+
+
+def tally_of(place: Place, numbers: Numbers) -> Tally:
+    """Return the tally of the rows of a time series."""
+    return _tally(rows.series_checksums(*place, numbers))
+
+
+def _tally(checks: Numbers) -> Tally:
+    return Tally(len(checks), rows.wrapped(sum(checks.tolist())))
+
+
+def series_of_step(
+    db: sqlite3.Connection,
+    version: int,
+    step: int,
+    room: Room,
+    last: Mapping[tuple[str, str], int],
+) -> Iterator[tuple[tuple[str, str], Numbers, Tally]]:
+    """Give the time series of one step with their (stream, operation), in that order.
+
+    Of those in `last` only what follows the number that stands there is read, and checked as
+    `content_of` does. The table is entered at each of these places: its key is the table itself.
+
+    Raises:
+        ValueError: a value is of another type than its column; a row is not what was written.
+    """
+    columns = schema.columns("interval", version)
+    place, numbers = ", ".join(columns[1:3]), ", ".join((*columns[3:], rows.CHECKSUM))
+    where = f"FROM interval WHERE {columns[0]} = ?"
+    cursor = _cursor(db)
+    found = cursor.execute(f"SELECT {place} {where} ORDER BY {place} LIMIT 1", (step,)).fetchone()
+    while found is not None:
+        room.count(1)
+        stream, operation = found
+        lines = cursor.execute(
+            f"SELECT {numbers} {where} AND {columns[1]} = ? AND {columns[2]} = ?"
+            f" AND {columns[3]} > ? ORDER BY {columns[3]}",
+            (step, stream, operation, last.get((stream, operation), -1)),
+        )
+        table = _whole_numbers(room.each(lines)).reshape(-1, len(columns) - 2)
+        yield (stream, operation), *_checked((step, stream, operation), table)
+        found = cursor.execute(
+            # With a number behind all: SQLite goes through every row that begins with the others.
+            f"SELECT {place} {where} AND ({place}, {columns[3]}) > (?, ?, ?)"
+            f" ORDER BY {place} LIMIT 1",
+            (step, stream, operation, _NUMBER_MOST),
+        ).fetchone()
 
 
 def _series_before_checksums(db: sqlite3.Connection, version: int) -> AllSeries:
     """Return the time series of versions 1 to 3, whose rows were looked through already."""
-    return dict(_tables(db, version, _Limit(db)))
+    return dict(_tables(db, version, Room(db)))
 
 
 def _tables(
-    db: sqlite3.Connection, version: int, limit: _Limit, *further: str
+    db: sqlite3.Connection, version: int, room: Room, *further: str
 ) -> Iterator[tuple[Place, NDArray[np.int64]]]:
     """Give each time series with its place; its rows are the columns after the place, `further`
     ones behind them.
@@ -178,7 +292,7 @@ def _tables(
         f"SELECT {', '.join(numbers)} FROM interval NOT INDEXED ORDER BY {key}"
     )
     for step, stream, operation, count in series:
-        limit.count(count)
+        room.count(count)
         flat = _whole_numbers(itertools.islice(found, count))
         yield (step, stream, operation), flat.reshape(-1, len(numbers))
 
@@ -205,7 +319,7 @@ def _check_types(table: str, columns: tuple[schema.Column, ...], row: Row) -> No
 
 
 def _digest_before_checksums(
-    db: sqlite3.Connection, version: int, digest: _Digest, limit: _Limit
+    db: sqlite3.Connection, version: int, digest: _Digest, room: Room
 ) -> None:
     """Feed the digest of versions 1 to 3: Python's own text of each row."""
     for table in schema.keyed(version):
@@ -215,7 +329,7 @@ def _digest_before_checksums(
         names = ", ".join(column.name for column in columns)
         digest.update(f"{table}({names})".encode())
         found = _cursor(db).execute(f"SELECT {names} FROM {table} NOT INDEXED ORDER BY {order}")
-        for row in limit.each(found):
-            limit.take(row)
+        for row in room.each(found):
+            room.take(row)
             _check_types(table, columns, row)
             digest.update(repr(row).encode())

@@ -5,11 +5,11 @@ import shutil
 import sqlite3
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from teijo.errors import RunFileError, host_error
 from teijo.runfile import codec, guard, log, program, schema, seal
 from teijo.runfile.blame import blame
-from teijo.runfile.content import AllSeries, content_of
+from teijo.runfile.content import AllSeries, Content, Tally, content_of
 from teijo.runfile.names import OPEN_SUFFIX, SEALED_SUFFIX, Names
 from teijo.runfile.phrases import recalled
 from teijo.runfile.proof.flaw import Flaw
@@ -126,22 +126,38 @@ def prove(path: Path | str, *, whole: bool = False) -> Proved:
     with reading(locate(path)) as view:
         if whole:
             seal.check_structure(view.db, locate(path))
-        record = _record(view, _by_step(view.series))
-        checksummed = view.version >= schema.CHECKED_SINCE
-        steps = {each.seq: each.step for each in record.steps}
-        flaws = (
-            *table_flaws(view.db, view.version, view.series, steps),
-            *flaws_of(record, checksummed=checksummed),
-        )
-        decided = tuple(self_check_flaws(record)) if checksummed else ()
-        own = not decided or program.made_here(record)
-        return Proved(
-            record=record,
-            flaws=(*flaws, *decided) if own else flaws,
-            unknown=() if own else decided,
-            version=view.version,
-            sealed=view.sealed,
-        )
+        return proved_in(view)
+
+
+def proved_in(view: "View") -> Proved:
+    """Return the run of an open file, as `prove` does."""
+    record = _record(view, _by_step(view.series))
+    checksummed = view.version >= schema.CHECKED_SINCE
+    steps = {each.seq: each.step for each in record.steps}
+    flaws = (
+        *table_flaws(view.db, view.version, view.series, steps),
+        *flaws_of(record, checksummed=checksummed),
+    )
+    decided = tuple(self_check_flaws(record)) if checksummed else ()
+    own = not decided or program.made_here(record)
+    return Proved(
+        record=record,
+        flaws=(*flaws, *decided) if own else flaws,
+        unknown=() if own else decided,
+        version=view.version,
+        sealed=view.sealed,
+    )
+
+
+def flaws_to_mark(record: Record, *, clean: int) -> tuple[Flaw, ...]:
+    """Return the flaws that `read` marks in a run of rows with checksums, but those of its tables.
+
+    `clean` as in `flaws_of`: so many steps were without those of each step already.
+    """
+    flaws = flaws_of(record, checksummed=True, clean=clean)
+    if not program.made_here(record):
+        return flaws
+    return (*flaws, *self_check_flaws(replace(record, steps=record.steps[clean:])))
 
 
 def read_running(path: Path | str) -> RunningStep | None:
@@ -151,20 +167,30 @@ def read_running(path: Path | str) -> RunningStep | None:
         RunFileError: as `read`.
     """
     with reading(locate(path)) as view:
-        db = view.db
-        row = db.execute("SELECT * FROM step WHERE status = 'running' ORDER BY seq DESC").fetchone()
-        if row is None:
-            return None
-        seq = row["seq"]
-        return RunningStep(
-            seq=seq,
-            step=step_from_json(row["step"]),
-            seed=row["seed"],
-            intervals={
-                place: codec.series_of(rows, row["interval_ns"])
-                for place, rows in _by_step(view.series).get(seq, {}).items()
-            },
-        )
+        return running_in(view)
+
+
+def running_in(view: "View") -> RunningStep | None:
+    """Return the step under way of an open file, as `read_running` does."""
+    row = running_row(view.db)
+    if row is None:
+        return None
+    return RunningStep(
+        seq=row["seq"],
+        step=step_from_json(row["step"]),
+        seed=row["seed"],
+        intervals={
+            place: codec.series_of(rows, row["interval_ns"])
+            for place, rows in _by_step(view.series).get(row["seq"], {}).items()
+        },
+    )
+
+
+def running_row(db: sqlite3.Connection) -> sqlite3.Row | None:
+    """Return the row of the step under way, None for none."""
+    question = "SELECT * FROM step WHERE status = 'running' ORDER BY seq DESC"
+    row: sqlite3.Row | None = db.execute(question).fetchone()
+    return row
 
 
 @dataclass(frozen=True)
@@ -180,11 +206,45 @@ class View:
     remarks: tuple[Remark, ...]
     doubts: tuple[Remark, ...]
     series: AllSeries
+    tally: Tally
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[View]:
     """Open a run file for reading; check its marks, its tables, every row and its digest.
+
+    Whatever is wrong with the file, inside the block too, becomes a `RunFileError`.
+    """
+    with opened(path) as file:
+        db, version = file.db, file.version
+        sealed, content = _check_content(db, path, version)
+        remarks, doubts = file.said(sealed=sealed)
+        yield View(db, version, sealed, remarks, doubts, content.series, content.tally)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """One unchanging view of a file whose tables are ours, and none of whose rows were looked at.
+
+    `cut` says that its log was cut short.
+    """
+
+    path: Path
+    db: sqlite3.Connection
+    version: int
+    cut: bool
+
+    def said(self, *, sealed: bool) -> tuple[tuple[Remark, ...], tuple[Remark, ...]]:
+        """Return what is to be said of the file itself: `remarks` and `doubts` of a `View`."""
+        unchecked = not sealed and self.version < schema.CHECKED_SINCE
+        said = ((unchecked, _UNCHECKED), (self.cut and not sealed, log.CUT))
+        remarks = tuple(remark for holds, remark in said if holds)
+        return remarks, () if sealed else _doubts(self.db, self.path)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Opened]:
+    """Open a run file for reading; check its marks and its tables.
 
     Whatever is wrong with the file, inside the block too, becomes a `RunFileError`.
     """
@@ -200,12 +260,7 @@ def reading(path: Path) -> Iterator[View]:
             guard.allow(db, ticks=guard.SCHEMA_TICKS)
             schema.check_layout(db, path, version)
             guard.allow_reading(db, size_bytes)
-            sealed, series = _check_content(db, path, version)
-            unchecked = not sealed and version < schema.CHECKED_SINCE
-            said = ((unchecked, _UNCHECKED), (cut and not sealed, log.CUT))
-            remarks = tuple(remark for holds, remark in said if holds)
-            doubts = () if sealed else _doubts(db, path)
-            yield View(db, version, sealed, remarks, doubts, series)
+            yield Opened(path, db, version, cut)
     except sqlite3.Error as error:
         raise blame(path, error) from error
     except MemoryError as error:  # of a file that may be whole
@@ -255,9 +310,9 @@ def _open(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _check_content(db: sqlite3.Connection, path: Path, version: int) -> tuple[bool, AllSeries]:
-    """Check every row; tell whether the file has a digest, which is then right, and return the
-    time series, which are most of a file and are read once.
+def _check_content(db: sqlite3.Connection, path: Path, version: int) -> tuple[bool, Content]:
+    """Check every row; tell whether the file has a digest, which is then right, and return what
+    was read on the way: the time series are most of a file and are read once.
     """
     row = db.execute("SELECT digest, ending FROM run NOT INDEXED").fetchone()
     if row is None:
@@ -270,7 +325,7 @@ def _check_content(db: sqlite3.Connection, path: Path, version: int) -> tuple[bo
             f"{path} is damaged: its content is not what was sealed (the digest differs).",
             remedy="Use a copy that is whole; what was sealed once does not change.",
         )
-    return sealed, content.series
+    return sealed, content
 
 
 def _doubts(db: sqlite3.Connection, path: Path) -> tuple[Remark, ...]:
@@ -290,7 +345,7 @@ def _record(view: View, intervals: dict[int, _Series]) -> Record:
     device = db.execute("SELECT * FROM device").fetchone()
     identity = _identity(device)
     run = _run(db.execute("SELECT * FROM run").fetchone(), identity.kind)
-    remarks = [_remark(row) for row in db.execute("SELECT * FROM remark ORDER BY place")]
+    remarks = [remark_of(dict(row)) for row in db.execute("SELECT * FROM remark ORDER BY place")]
     return Record(
         run=run,
         geometry=_geometry(device),
@@ -309,9 +364,9 @@ def _readings(view: View) -> tuple[Reading, ...]:
     return tuple(codec.reading_of(dict(row)) for row in found)
 
 
-def _remark(row: sqlite3.Row) -> Remark:
-    stored = dict(row).get("phrase")  # which older versions do not have
-    text = recalled(row["text"], stored)
+def remark_of(row: Mapping[str, Any]) -> Remark:
+    """Return the warning that a row holds."""
+    text = recalled(row["text"], row.get("phrase"))  # which older versions do not have
     return Remark(kind=RemarkKind(row["kind"]), text=text, step=row["step"])
 
 
@@ -349,10 +404,33 @@ def _steps(
     *,
     untimed: bool,
 ) -> tuple[StepRecord, ...]:
-    results: dict[int, list[_Rows]] = defaultdict(list)
-    for row in db.execute("SELECT * FROM result NOT INDEXED ORDER BY step, place"):
+    return step_records(
+        map(dict, db.execute("SELECT * FROM step WHERE status <> 'running' ORDER BY seq")),
+        db.execute("SELECT * FROM result NOT INDEXED ORDER BY step, place"),
+        remarks,
+        intervals,
+        untimed=untimed,
+    )
+
+
+def step_records(
+    steps: Iterable[Mapping[str, Any]],
+    results: Iterable[Iterable[codec.Value]],
+    remarks: Iterable[Remark],
+    intervals: Mapping[int, _Series],
+    *,
+    untimed: bool,
+) -> tuple[StepRecord, ...]:
+    """Return the steps of rows of `step` that have an answer, with what else belongs to them.
+
+    `results` are rows of `result` in the order of their steps and places; imported ones may be
+    `untimed`. Every histogram is opened.
+    """
+    results_of: dict[codec.Value, list[_Rows]] = defaultdict(list)
+    for row in results:
         # By place: older versions name some columns otherwise, and lack the last.
-        results[row["step"]].append(dict(zip(("step", *codec.RESULT_COLUMNS), row, strict=False)))
+        named = dict(zip(("step", *codec.RESULT_COLUMNS), row, strict=False))
+        results_of[named["step"]].append(named)
     remarks_of: dict[int | None, list[Remark]] = defaultdict(list)
     for remark in remarks:
         remarks_of[remark.step].append(remark)
@@ -362,14 +440,14 @@ def _steps(
             step=step_from_json(row["step"]),
             seed=row["seed"],
             answer=codec.answer_of(
-                dict(row),
-                results.get(row["seq"], []),
+                row,
+                results_of.get(row["seq"], []),
                 intervals.get(row["seq"], {}),
                 tuple(remarks_of.get(row["seq"], ())),
                 untimed=untimed,
             ),
         )
-        for row in db.execute("SELECT * FROM step WHERE status <> 'running' ORDER BY seq")
+        for row in steps
     )
     answers = [each.answer for each in found if isinstance(each.answer, StepResult)]
     codec.check_histograms([part for each in answers for part in (*each.results, *each.commands)])

@@ -5,6 +5,7 @@ changes, it is what was waited of what will be. It never falls: where more turns
 was expected, it waits.
 """
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Final
 
@@ -62,6 +63,12 @@ class Ahead:
         self._timed, self._filled = _Pace(), _Pace()
         self._fill_bytes = 0
         self._share = 0.0
+
+    def branch(self) -> "Ahead":
+        """Return the same estimate, to be told what this one is not."""
+        other = copy(self)
+        other._timed, other._filled = copy(self._timed), copy(self._filled)
+        return other
 
     def tell(self, event: events.Event, now_ns: int) -> None:
         """Take note of an event at a moment of the person's clock."""

@@ -1,6 +1,7 @@
 """The state of a run, folded from its events: what every face shows, in no language."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -109,6 +110,14 @@ class Follower:
             time_left=None if is_over else self._ahead.left(now_ns),
         )
         return found if not found.is_done else replace(found, share=1.0)
+
+    def branch(self, now_ns: NowNs) -> "Follower":
+        """Return a follower that knows the same, by another clock, to be told more."""
+        other = copy(self)
+        other.now_ns = now_ns
+        other._fields, other._cells = dict(self._fields), dict(self._cells)
+        other._remarks, other._ahead = list(self._remarks), self._ahead.branch()
+        return other
 
     def tell(self, event: events.Event) -> None:
         """Take note of one event."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from teijo.document.phrase import say
 from teijo.runfile.proof import chain, making, sums
-from teijo.runfile.proof.flaw import Flaw, Flaws
+from teijo.runfile.proof.flaw import Check, Flaw, Flaws
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult
@@ -28,13 +28,21 @@ _ALWAYS: Final[tuple[Callable[[Record], Flaws], ...]] = (
 )
 
 
-def flaws_of(record: Record, *, checksummed: bool) -> tuple[Flaw, ...]:
+_APART: Final = (sums.result_flaws, sums.latency_flaws, sums.interval_flaws)
+"""Those that look at each step by itself, which takes most of the time."""
+OF_STEPS_APART: Final = (Check.RESULTS, Check.LATENCIES, Check.INTERVALS, Check.SELF_CHECKS)
+
+
+def flaws_of(record: Record, *, checksummed: bool, clean: int = 0) -> tuple[Flaw, ...]:
     """Return what contradicts itself in a record, whichever Teijo made it.
 
-    `checksummed` says that the file is of a version that recorded all remarks.
+    `checksummed` says that the file is of a version that recorded all remarks. In so many steps
+    from the first as are `clean` nothing was found that a step shows by itself (`OF_STEPS_APART`):
+    that is not asked again, and nothing else becomes of it.
     """
     checks = [*_ALWAYS, *([making.ending_flaws] if checksummed else [])]
-    return tuple(flaw for check in checks for flaw in check(record))
+    later = replace(record, steps=record.steps[clean:])
+    return tuple(flaw for check in checks for flaw in check(later if check in _APART else record))
 
 
 def remarks_on(flaws: Sequence[Flaw]) -> tuple[Remark, ...]:

@@ -21,6 +21,8 @@ _OF_NO_STEP: Final = (
 _UNFINISHED: Final = (
     "SELECT seq FROM step WHERE status = 'running' AND seq <> (SELECT max(seq) FROM step)"
 )
+SAID_TWICE: Final = ("kind", "phase", "round", "cell", "interval_ns")
+"""Columns of `step` that repeat what the step itself says."""
 
 
 def table_flaws(
@@ -47,11 +49,16 @@ def table_flaws(
 
 
 def _column_flaws(db: sqlite3.Connection, steps: Mapping[int, Step]) -> Flaws:
-    rows = db.execute("SELECT seq, step, kind, phase, round, cell, interval_ns FROM step")
+    rows = db.execute(f"SELECT seq, step, {', '.join(SAID_TWICE)} FROM step")
     for seq, text, *columns in rows.fetchall():
         step = steps.get(seq) or step_from_json(text)
-        length = step.interval_ns if isinstance(step, Measure) else NS_PER_S
-        round_number, cell = (getattr(step, name, None) for name in ("round_number", "cell"))
-        if columns != [step.kind, step.phase, round_number, cell, length]:
+        if columns != said_twice(step):
             reason = say("its columns are not those of the step: {kind}", kind=step.kind)
             yield Flaw(check=Check.TABLES, text=reason, step=seq)
+
+
+def said_twice(step: Step) -> list[str | int | None]:
+    """Return what the columns `SAID_TWICE` must hold beside a step."""
+    length = step.interval_ns if isinstance(step, Measure) else NS_PER_S
+    round_number, cell = (getattr(step, name, None) for name in ("round_number", "cell"))
+    return [step.kind, step.phase, round_number, cell, length]
