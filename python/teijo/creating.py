@@ -54,7 +54,7 @@ def create_anew(path: Path, mode: int = 0o644) -> int:
     return create(path, mode)
 
 
-def replace_atomically(path: Path, data: bytes) -> None:
+def replace_atomically(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """Write a file beside its place and put it there once all of it is written.
 
     A link, a pipe or a second name of another file that stood there is gone, and what it led to is
@@ -66,8 +66,8 @@ def replace_atomically(path: Path, data: bytes) -> None:
     # A name has at most 255 bytes, and this one is longer than that of the file itself.
     beside = path.with_name(f".{path.name[:200]}.{os.urandom(4).hex()}")
     try:
-        if not _name_when_whole(beside, data):
-            _write_and_close(create(beside), data)
+        if not _name_when_whole(beside, data, mode):
+            _write_and_close(create(beside, mode), data)
         beside.replace(path)
     except BaseException:
         with suppress(OSError):
@@ -75,7 +75,7 @@ def replace_atomically(path: Path, data: bytes) -> None:
         raise
 
 
-def _name_when_whole(path: Path, data: bytes) -> bool:
+def _name_when_whole(path: Path, data: bytes, mode: int = 0o644) -> bool:
     """Make a file that has no name before it is whole; tell whether that can be done here.
 
     Until then nothing of it is left if the process is killed.
@@ -84,7 +84,7 @@ def _name_when_whole(path: Path, data: bytes) -> bool:
         OSError: it cannot be written.
     """
     try:
-        descriptor = os.open(path.parent, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(path.parent, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, mode)
     except OSError:
         return False  # not every file system has this
     try:

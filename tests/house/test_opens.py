@@ -25,6 +25,8 @@ ALLOWED = {
     ("runfile/seal.py", "sqlite3.connect"): "read-only",
     ("runfile/blame.py", "sqlite3.connect"): "read-only",
     ("runfile/schema.py", "sqlite3.connect"): "in memory",
+    ("runfile/shelf.py", "sqlite3.connect"): "in memory",
+    ("runfile/shelf.py", "os.open"): "for reading only, never a link",
     ("runfile/creation.py", "os.open"): "a half-made run file that is there, never a link",
     ("runfile/seal.py", "VACUUM INTO"): "into a file made here",
     ("device/memory_limit.py", "mkdir"): "a control group, where nobody but root makes names",

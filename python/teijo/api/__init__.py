@@ -21,7 +21,8 @@ if TYPE_CHECKING:
         present,
         rescore,
     )
-    from teijo.api.run_files import Listed, listing
+    from teijo.api.run_files import listing
+    from teijo.api.shelf import Shelf
     from teijo.api.signed import signature_words
     from teijo.api.starting import start, start_resume
     from teijo.api.verifying import Verified, seal, verify
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from teijo.methods.pts.determination import determination_document as steady_document
     from teijo.methods.pts.determination import determination_of as steady
     from teijo.methods.registry import method_named as method
+    from teijo.runfile.listed import Listed
     from teijo.runfile.proof.flaw import Check
+    from teijo.runfile.shelf import Column, Question
 
 _PLACES: Final = {
     "api.acting": ("foretell", "hook", "preview", "resume", "run"),
@@ -42,7 +45,8 @@ _PLACES: Final = {
     "api.comparing": ("compare", "comparison_document"),
     "api.quick_look": ("quick",),
     "api.reading": ("Run", "analyse", "export", "open", "parts", "present", "rescore"),
-    "api.run_files": ("Listed", "listing"),
+    "api.run_files": ("listing",),
+    "api.shelf": ("Shelf",),
     "api.signed": ("signature_words",),
     "api.starting": ("start", "start_resume"),
     "api.verifying": ("Verified", "seal", "verify"),
@@ -52,7 +56,9 @@ _PLACES: Final = {
     "engine": ("calibrate",),
     "methods.pts.determination": ("steady", "steady_document"),
     "methods.registry": ("method",),
+    "runfile.listed": ("Listed",),
     "runfile.proof.flaw": ("Check",),
+    "runfile.shelf": ("Column", "Question"),
 }
 _THERE: Final = {
     "calibrate": "ceilings",

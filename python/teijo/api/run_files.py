@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from teijo.api import reading
@@ -10,30 +11,22 @@ from teijo.compare.limit import EXIT_NOT_KNOWN, EXIT_NOT_MET, exit_code
 from teijo.document.model import Verdict
 from teijo.errors import HostError, RunFileError, TeijoError, host_error
 from teijo.outside.text import visible
-from teijo.terms.provenance import Group
+from teijo.runfile.listed import Listed
+from teijo.runfile.names import OPEN_SUFFIX, SEALED_SUFFIX
 
-ENDINGS = (".teijo", ".teijo.open")
+ENDINGS = (SEALED_SUFFIX, SEALED_SUFFIX + OPEN_SUFFIX)
 _WORDS_MOST = 160
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed:
-    """One run file. `trouble` says why it cannot be read, and then the rest is empty."""
+class Look:
+    """What a look at a file gave; `lasts` says that it follows from the bytes of the file alone.
 
-    path: Path
-    open: bool
-    device: str = ""
-    serial: str = ""
-    target: str = ""
-    method: str = ""
-    spec: str = ""
-    started_at: str = ""
-    ending: str = ""
-    verdict: str = ""
-    limits: str = ""
-    provenance: str = ""
-    group: Group = field(default_factory=dict)
-    trouble: str = ""
+    That the disk failed, or memory was short, may be over at the next look.
+    """
+
+    listed: Listed
+    lasts: bool
 
 
 def listing(folder: Path | str, *, recursive: bool = False) -> Iterator[Listed]:
@@ -45,41 +38,80 @@ def listing(folder: Path | str, *, recursive: bool = False) -> Iterator[Listed]:
         RunFileError: there is no such folder.
         HostError: it cannot be read.
     """
+    for place in places(folder, recursive=recursive):
+        yield look(Path(folder) / place).listed
+
+
+def places(folder: Path | str, *, recursive: bool = False) -> list[str]:
+    """Return where in a folder each run file is, in order of their names, folder by folder.
+
+    Raises:
+        As `listing`.
+    """
     root = Path(folder)
     if not root.is_dir():
         raise RunFileError(f"{root} is no folder", remedy="Name one: teijo list DIR")
     try:
-        names = sorted(root.rglob("*") if recursive else root.iterdir())
+        found = [*_run_files_in(str(root), "", recursive=recursive)]
     except OSError as error:
         raise HostError(
             f"{root} cannot be read: {error.strerror}", remedy="Check who may read the folder."
         ) from error
-    for path in names:
-        # Unlike Path.is_dir it says False of what may not be looked at.
-        if path.name.endswith(ENDINGS) and not os.path.isdir(path):  # noqa: PTH112
-            yield _listed(path)
+    return sorted(found, key=lambda place: place.split("/"))
 
 
-def _listed(path: Path) -> Listed:
-    is_open = path.name.endswith(".open")
+def _run_files_in(root: str, folder: str, *, recursive: bool) -> Iterator[str]:
+    """Yield where the run files below a folder are; a link to another folder is not followed."""
+    # Paths as text, and one look at each name: a folder may have ten thousand of them.
+    with os.scandir(os.path.join(root, folder)) as entries:  # noqa: PTH118
+        for entry in entries:
+            place = os.path.join(folder, entry.name)  # noqa: PTH118
+            if not _is_folder(entry):
+                if entry.name.endswith(ENDINGS):
+                    yield place
+            elif recursive and not entry.is_symlink():
+                with suppress(PermissionError):
+                    yield from _run_files_in(root, place, recursive=True)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
-        return _read(path, is_open=is_open)
+        return entry.is_dir()
+    except OSError:
+        return False  # what may not be looked at is said of the file itself
+
+
+def look(path: Path) -> Look:
+    """Return what is in a run file; that it cannot be read is among it."""
+    try:
+        return Look(listed=_read(path), lasts=True)
+    except HostError as error:
+        return troubled(path, _short(error.message), lasts=False)
     except TeijoError as error:
-        return Listed(path=path, open=is_open, trouble=_short(error.message))
+        return troubled(path, _short(error.message))
     except (OSError, MemoryError) as error:
-        return Listed(path=path, open=is_open, trouble=_short(host_error(error).message))
+        return troubled(path, _short(host_error(error).message), lasts=False)
     except Exception as error:  # one file, whatever it holds, stops no listing
-        trouble = f"it is no run file that can be read ({type(error).__name__})"
-        return Listed(path=path, open=is_open, trouble=trouble)
+        return troubled(path, f"it is no run file that can be read ({type(error).__name__})")
 
 
-def _read(path: Path, *, is_open: bool) -> Listed:
+def troubled(path: Path, trouble: str, *, lasts: bool = True) -> Look:
+    """Return the look at a file that cannot be read."""
+    return Look(listed=Listed(path=path, open=is_open(path), trouble=trouble), lasts=lasts)
+
+
+def is_open(path: Path | str) -> bool:
+    """Return whether a file is named as one that is not sealed."""
+    return str(path).endswith(OPEN_SUFFIX)
+
+
+def _read(path: Path) -> Listed:
     run = reading.open(path)
     record = run.record
-    ending = "left open" if is_open and record.run.ending == "running" else record.run.ending
+    ending = "left open" if is_open(path) and record.run.ending == "running" else record.run.ending
     return Listed(
         path=path,
-        open=is_open,
+        open=is_open(path),
         device=record.identity.model or record.identity.target,
         serial=record.identity.serial,
         target=record.identity.target,

@@ -53,6 +53,11 @@ def check_trusted(descriptor: int, names: Names) -> None:
         )
 
 
+def is_own(status: os.stat_result) -> bool:
+    """Return whether nobody but the caller and root can have written a file."""
+    return status.st_uid in (os.geteuid(), _ROOT) and not status.st_mode & _OTHERS_WRITE
+
+
 def _faults(path: Path, status: os.stat_result) -> Iterator[tuple[str, str]]:
     """Yield why a file may be another's, with the command that mends it, if one does."""
     if not stat.S_ISREG(status.st_mode):
