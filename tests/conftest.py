@@ -70,7 +70,7 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
 def english() -> Iterator[None]:
     """Leave no language of a test to the next one in this process: `--lang` and LANG set it."""
     yield
-    if (tongue := sys.modules.get("teijo.cli.tongue")) is not None:
+    if (tongue := sys.modules.get("teijo.speech.tongue")) is not None:
         tongue.speak(tongue.ENGLISH)
 
 

@@ -331,6 +331,39 @@ def test_an_id_leads_to_its_file_and_lasts(folder: Path) -> None:
         assert shelf.path_of(asked) is None
 
 
+def test_a_run_keeps_its_id_when_it_is_sealed(runs: Path, tmp_path: Path) -> None:
+    shutil.copytree(runs, tmp_path / "runs")
+    shelf = Shelf(tmp_path / "runs")
+    list(shelf.refresh())
+    left = tmp_path / "runs" / "left.teijo.open"
+    sealed = left.with_name("left.teijo")
+    (row,) = [row for row in shelf.find().rows if row.listed.path == left]
+    assert shelf.path_of(row.id) == left
+    shutil.copy(runs / "sealed.teijo", sealed)
+    for gone in left.parent.glob("left.teijo.open*"):
+        gone.unlink()
+    assert shelf.path_of(row.id) == sealed, "before it is read anew"
+    list(shelf.refresh())
+    assert shelf.path_of(row.id) == sealed
+    assert [each.listed.path for each in shelf.find().rows if each.id == row.id] == [sealed]
+
+
+def test_where_a_seal_was_cut_short_the_sealed_file_alone_is_listed(
+    runs: Path, tmp_path: Path, read: list[str]
+) -> None:
+    shutil.copytree(runs, tmp_path / "runs")
+    shutil.copy(runs / "sealed.teijo", tmp_path / "runs" / "left.teijo")
+    shelf = Shelf(tmp_path / "runs")
+    list(shelf.refresh())
+    assert sorted(row.listed.path.name for row in shelf.find().rows) == [
+        "left.teijo",
+        "sealed.teijo",
+    ]
+    read.clear()
+    list(shelf.refresh())
+    assert read == []
+
+
 def test_no_link_leads_out_of_the_folder(folder: Path, tmp_path: Path, read: list[str]) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

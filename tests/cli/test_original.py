@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from teijo.cli import app, console, tongue
+from teijo.cli import app, console
 from teijo.cli.original_errors import check_folder, in_words_of
 from teijo.errors import HostError, Interrupted, PlanError, TargetError, TeijoError, UnsafeError
 from teijo.methods.found import Found
 from teijo.personas import registry
 from teijo.personas.persona import Call, Order, Said
+from teijo.speech import tongue
 from teijo.terms.result import Answer
 from teijo.terms.step import Step
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from teijo import api
-from teijo.cli.state_words import left, phase
 from teijo.errors import Interrupted
 from teijo.runner.events import Event, StepDone, StepStarted
 from teijo.runner.run_state import Follower
+from teijo.speech.state_words import left, phase
 from teijo.terms.step import Measure
 from tests.cli.conftest import Teijo
 from tests.cli.events import SECOND, Hands

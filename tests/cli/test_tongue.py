@@ -4,8 +4,8 @@ from string import Formatter
 
 import pytest
 
-from teijo.cli import tongue
 from teijo.cli.reference import verbs
+from teijo.speech import tongue
 from tests.cli.conftest import Teijo
 
 

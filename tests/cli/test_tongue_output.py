@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from teijo.cli import tongue
 from teijo.engine import simulated_kinds, simulated_presets
 from teijo.methods.knobs import describe
 from teijo.methods.registry import CARDS, METHODS
 from teijo.runfile.proof.flaw import MEANINGS, Check
+from teijo.speech import tongue
 from teijo.terms.geometry import Geometry
 from tests.cli.conftest import Teijo
 from tests.house.tree import PACKAGE, of_kind, place, syntax

@@ -11,7 +11,6 @@ import pytest
 
 from teijo import api
 from teijo.cli.preview import purge_as_object, purge_lines
-from teijo.cli.state_words import phase
 from teijo.device import block
 from teijo.device.block import open_block
 from teijo.device.checks import Subject
@@ -22,6 +21,7 @@ from teijo.device.target import BlockTarget
 from teijo.errors import TargetError, TeijoError, UnsafeError
 from teijo.runner.events import Event, Observer, Purging, unobserved
 from teijo.runner.run_state import Follower
+from teijo.speech.state_words import phase
 from teijo.terms.geometry import Geometry
 from tests.drives.in_process import NvmeBench
 from tests.drives.nvme_host import TARGET, NvmeHost

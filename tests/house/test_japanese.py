@@ -8,7 +8,7 @@ import pytest
 
 from tests.house.tree import PACKAGE, ROOT, text
 
-CATALOGUES = ("report", "cli")
+CATALOGUES = ("report", "speech")
 STAY = ("重み付き最小二乗",)
 """Terms of the field that hold a dropped word."""
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from teijo.cli import app, tongue
+from teijo.cli import app
 from teijo.errors import TeijoError
 from teijo.personas.persona import Call, Order
 from teijo.personas.registry import CARDS, PersonaCard, loaded
+from teijo.speech import tongue
 
 NOW = datetime(2026, 1, 2, 3, 4, 5)
 DIGITS = "1" * 4000

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from teijo.cli import tongue
 from teijo.errors import UsageError
 from teijo.personas.paths import refuse_windows
 from teijo.personas.persona import Call
 from teijo.personas.registry import persona_named
+from teijo.speech import tongue
 
 NOW = datetime(2026, 1, 2, 3, 4, 5)
 LINE_OF_F = "a line of -F"

@@ -17,6 +17,8 @@ from tests.report.samples import iops_document, workload_document, wsat_document
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+DRAWS = "show(JSON.parse(given.textContent));"
+"""The line of the page's script that draws all of it."""
 VIRTUAL_MS = 20_000_000
 """Timers run ahead of what other threads of the browser draw: this is a million looks for it."""
 
@@ -55,7 +57,7 @@ def test_every_chart_is_drawn_offline_without_a_word_on_the_console(
 
 
 def test_a_chart_that_fails_says_so_and_the_console_would_be_seen(tmp_path: Path) -> None:
-    broken = html.render(iops_document()).replace("drawAll();", 'console.error("heard");')
+    broken = html.render(iops_document()).replace(DRAWS, 'console.error("heard");')
     dom, console = visited(broken, tmp_path)
     assert len(console) == 1
     assert "heard" in console[0]
@@ -80,7 +82,7 @@ def test_pointing_at_a_line_tells_its_series_and_value(tmp_path: Path) -> None:
     charts = json.loads(re.findall(r'id="teijo-data">(.*?)</script>', page)[0])["charts"]
     window = next(each for each in charts if each["name"].endswith("rnd-4-kib-r-w-0-100"))
     script = pointing.replace("NAME", window["id"])
-    text = page.replace("drawAll();", "drawAll();" + script)
+    text = page.replace(DRAWS, DRAWS + script)
     dom, console = visited(text, tmp_path, size="1280,4000")
     assert console == []
     told = re.findall(r'<div id="vg-tooltip-element".*?</div>', dom)[0]
@@ -133,7 +135,7 @@ def test_a_plot_is_saved_as_svg_and_png_that_need_nothing_of_the_page(
     grammar = {"lines": "vega-lite", "bars in depth": "vega"}[kind]
     chart = next(each for each in charts if each["grammar"] == grammar)
     script = SAVING.replace("chart-3", chart["id"])
-    dom, console = visited(page.replace("drawAll();", "drawAll();" + script), tmp_path)
+    dom, console = visited(page.replace(DRAWS, DRAWS + script), tmp_path)
     assert console == []
     saved = json.loads(unescape(re.findall(r'data-saved="([^"]*)"', dom)[0]))
     assert saved["named"] == [f"{chart['name']}.svg", f"{chart['name']}.png"]

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from teijo.cli import tongue
 from teijo.document.phrase import Phrase, Recalled, Verbatim, listed, say
 from teijo.report.language import Language, translator
 from teijo.runfile import phrases, reader
 from teijo.runfile.export import to_json
 from teijo.runfile.phrases import recalled, stored_of
 from teijo.runfile.recorder import Recorder
+from teijo.speech import tongue
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult
 from tests.runfile.forging import Forger, as_version, forged

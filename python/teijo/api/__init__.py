@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from teijo.api.signed import signature_words
     from teijo.api.starting import start, start_resume
     from teijo.api.verifying import Verified, seal, verify
-    from teijo.api.watching import watch
+    from teijo.api.watching import Watched, watch
     from teijo.device.health.report import HealthReport
     from teijo.device.health.report import health_report as health
     from teijo.device.purging.by_hand import PurgeState, purge, purge_state
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from teijo.methods.registry import method_named as method
     from teijo.runfile.listed import Listed
     from teijo.runfile.proof.flaw import Check
-    from teijo.runfile.shelf import Column, Question
+    from teijo.runfile.shelf import Answer, Column, Question, Shelved
 
 _PLACES: Final = {
     "api.acting": ("foretell", "hook", "preview", "resume", "run"),
@@ -50,7 +50,7 @@ _PLACES: Final = {
     "api.signed": ("signature_words",),
     "api.starting": ("start", "start_resume"),
     "api.verifying": ("Verified", "seal", "verify"),
-    "api.watching": ("watch",),
+    "api.watching": ("Watched", "watch"),
     "device.health.report": ("HealthReport", "health"),
     "device.purging.by_hand": ("PurgeState", "finish_purge", "purge", "purge_state"),
     "engine": ("calibrate",),
@@ -58,7 +58,7 @@ _PLACES: Final = {
     "methods.registry": ("method",),
     "runfile.listed": ("Listed",),
     "runfile.proof.flaw": ("Check",),
-    "runfile.shelf": ("Column", "Question"),
+    "runfile.shelf": ("Answer", "Column", "Question", "Shelved"),
 }
 _THERE: Final = {
     "calibrate": "ceilings",

@@ -17,6 +17,7 @@ from typing import Final
 from teijo import creating
 from teijo.api import run_files
 from teijo.runfile.mark import Mark, mark_of
+from teijo.runfile.names import OPEN_SUFFIX
 from teijo.runfile.shelf import (
     FILE,
     FILE_OF_ALL,
@@ -96,8 +97,9 @@ class Shelf:
         if row is None or row.id != id or not fits(str(row.listed.path)):
             return None
         path = self.folder / row.listed.path
-        is_named = path.name.endswith(run_files.ENDINGS)
-        return path if is_named and self._is_inside(path) and _is_file(path) else None
+        # It may have been sealed since it was read.
+        sealed = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
+        return next((each for each in (path, sealed) if self._is_run_file(each)), None)
 
     def refresh(self) -> Iterator[Progress]:
         """Read what is new or has changed since it was read, and forget what is gone.
@@ -126,9 +128,11 @@ class Shelf:
         there = self._marks()
         known = index.marks()
         gone = known.keys() - there.keys()
-        for place in gone:
-            index.remove(place)
         stale = {place: mark for place, mark in there.items() if known.get(place) != mark.text}
+        renewed = {id_of(place) for place in stale}
+        for place in gone:
+            if id_of(place) not in renewed:  # a run that was sealed is there all the time
+                index.remove(place)
         taken = self._take(index, stale) if stale else 0
         latest = sorted(stale, key=lambda place: stale[place].changed_ns, reverse=True)
         unsaved, enough = len(gone) + taken, max(_SAVED_EVERY, len(there) // 10)
@@ -149,8 +153,11 @@ class Shelf:
 
     def _marks(self) -> _Marks:
         found: _Marks = {}
-        for place in run_files.places(self.folder, recursive=self.recursive):
-            if fits(place):
+        places = set(run_files.places(self.folder, recursive=self.recursive))
+        for place in places:
+            # Where a seal was cut short both are there, and the open one is read by nobody.
+            is_left = place.endswith(OPEN_SUFFIX) and place.removesuffix(OPEN_SUFFIX) in places
+            if fits(place) and not is_left:
                 with suppress(OSError):  # gone meanwhile
                     found[place] = mark_of(os.path.join(self.folder, place))  # noqa: PTH118
         return found
@@ -182,6 +189,9 @@ class Shelf:
         lasts = look.lasts and mark.is_settled()
         index.put(replace(look.listed, path=Path(place)), mark=mark.text if lasts else "")
         return lasts
+
+    def _is_run_file(self, path: Path) -> bool:
+        return path.name.endswith(run_files.ENDINGS) and self._is_inside(path) and _is_file(path)
 
     def _save(self, index: Index) -> None:
         for path in self._places:

@@ -113,9 +113,10 @@ def _tell_of_memory(child: int) -> None:
     In any case the control group that the child left is removed.
     """
     # Only now: as a rule this process needs nothing of it.
-    from teijo.cli import console, tongue
+    from teijo.cli import console
     from teijo.device.memory_limit import MemoryLimit
     from teijo.errors import HostError
+    from teijo.speech import tongue
 
     if not MemoryLimit(pid=child).outlived():
         return

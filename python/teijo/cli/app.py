@@ -32,14 +32,15 @@ from teijo.cli import (
     resume,
     run,
     seal,
+    serve,
     steady,
-    tongue,
     verify,
 )
 from teijo.cli import list as listing
 from teijo.cli.help import Program, Verb
 from teijo.cli.mistakes import explained
 from teijo.errors import TeijoError, UsageError, host_error, is_no_room
+from teijo.speech import tongue
 
 app = typer.Typer(
     name="teijo",
@@ -115,6 +116,7 @@ ROOMS = (
     seal,
     steady,
     calibrate,
+    serve,
     original,
 )
 

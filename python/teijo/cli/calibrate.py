@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from teijo.cli import console, options, tongue
+from teijo.cli import console, options
 from teijo.cli.options import Json
 from teijo.errors import UsageError
+from teijo.speech import tongue
 from teijo.units import GIGA, NS_PER_S
 
 if TYPE_CHECKING:

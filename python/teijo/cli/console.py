@@ -9,9 +9,10 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import IO, Any
 
-from teijo.cli import layout, tongue
+from teijo.cli import layout
 from teijo.errors import HostError, sentence
 from teijo.outside.text import visible, visible_json
+from teijo.speech import tongue
 
 CLOSED_PIPE = 141
 """What a shell says of a program that a closed pipe ended: 128 and SIGPIPE, as of `cat`."""

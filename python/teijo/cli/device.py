@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from teijo.cli import console, drive
 from teijo.cli.health_text import verdict_json, verdict_line
 from teijo.cli.options import Json, Target
-from teijo.cli.tongue import reported, said, tr
 from teijo.outside.text import shell_path
 from teijo.report.width import columns_of
+from teijo.speech.tongue import reported, said, tr
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,7 +1,8 @@
 """The verb `devices`: what can be measured on this machine, and what uses it now."""
 
-from teijo.cli import console, tongue
+from teijo.cli import console
 from teijo.cli.options import Json
+from teijo.speech import tongue
 
 EXAMPLES = (
     "teijo devices                  block devices, then simulated ones",

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from teijo.cli import console
-from teijo.cli.tongue import said, tr
 from teijo.report.width import columns_of, wrapped
+from teijo.speech.tongue import said, tr
 from teijo.units import ZERO_CELSIUS_KELVIN, format_size
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from teijo.cli import console
 from teijo.cli.drive import Rows, section
-from teijo.cli.tongue import reasoned, said, tr
+from teijo.speech.tongue import reasoned, said, tr
 from teijo.units import ZERO_CELSIUS_KELVIN, format_capacity, format_size
 
 if TYPE_CHECKING:

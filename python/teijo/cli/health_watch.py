@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from teijo.cli import console
 from teijo.cli.health_text import VERSION
-from teijo.cli.tongue import reported, said, tr
 from teijo.errors import TeijoError
 from teijo.report.width import columns_of, wrapped
+from teijo.speech.tongue import reported, said, tr
 from teijo.units import format_capacity, format_duration
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import typer.core
 from teijo.cli import console, layout
 from teijo.cli.mistakes import Program as Mistaken
 from teijo.cli.mistakes import argument_word, option_value, usage
-from teijo.cli.tongue import said, tr
 from teijo.report.width import columns_of, padded, wrapped
+from teijo.speech.tongue import said, tr
 
 MEANING_LEAST = 30
 """Columns that the meaning of an option needs; with fewer it is printed below the option."""

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from teijo.cli import console, tongue
+from teijo.cli import console
 from teijo.cli.options import Json
+from teijo.speech import tongue
 
 if TYPE_CHECKING:
     from teijo.api import Listed

@@ -11,12 +11,12 @@ from rich.text import Text
 
 from teijo.cli import layout
 from teijo.cli.console import CELL_MOST, STDERR, width
-from teijo.cli.state_words import begun, coarse, hook_lines, left, phase, rounds_left, steady
-from teijo.cli.tongue import reported, tr
 from teijo.outside.text import visible
 from teijo.report.width import columns_of, padded
 from teijo.runner import events
 from teijo.runner.run_state import Follower, RunState
+from teijo.speech.state_words import begun, coarse, hook_lines, left, phase, rounds_left, steady
+from teijo.speech.tongue import reported, tr
 from teijo.units import ZERO_CELSIUS_KELVIN
 
 REPAINTS_PER_SECOND: Final = 8

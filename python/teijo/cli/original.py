@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from teijo.cli import console, options, tongue
+from teijo.cli import console, options
 from teijo.cli.original_errors import check_folder, in_words_of
 from teijo.creating import replace_atomically
 from teijo.errors import HostError, UsageError
 from teijo.outside.text import unspeakable, visible
+from teijo.speech import tongue
 
 if TYPE_CHECKING:
     from teijo.api import Run

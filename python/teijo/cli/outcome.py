@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import typer
 
-from teijo.cli import apart, console, tongue
+from teijo.cli import apart, console
 from teijo.cli.memory import check_for_report
 from teijo.cli.options import Lang, ProgressMode
 from teijo.creating import make_folder, replace_atomically
 from teijo.errors import HostError, Interrupted, TeijoError, UsageError, host_error
 from teijo.outside.text import shell_path
+from teijo.speech import tongue
 
 if TYPE_CHECKING:
     from types import FrameType

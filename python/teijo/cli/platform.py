@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from teijo.analysis.headroom import reason
 from teijo.cli import console
-from teijo.cli.tongue import reported, said, tr
+from teijo.speech.tongue import reported, said, tr
 from teijo.terms.platform import cell_name
 from teijo.units import NS_PER_MS, NS_PER_S
 

@@ -12,11 +12,11 @@ from typing import IO
 
 from teijo.cli import console
 from teijo.cli.options import ProgressMode
-from teijo.cli.state_words import begun, hook_lines, left, phase, rounds_left, steady
-from teijo.cli.tongue import reported, said, tr
 from teijo.runner import events
 from teijo.runner.event_json import as_json
 from teijo.runner.run_state import Follower, RunState
+from teijo.speech.state_words import begun, hook_lines, left, phase, rounds_left, steady
+from teijo.speech.tongue import reported, said, tr
 from teijo.terms.remark import RemarkKind
 from teijo.units import NS_PER_S, format_duration
 

@@ -9,10 +9,10 @@ import typer
 from teijo.cli import console
 from teijo.cli.drive import show_unfinished, unfinished_json
 from teijo.cli.options import Destroy, Json, Target
-from teijo.cli.tongue import said, tr
 from teijo.errors import UsageError
 from teijo.outside.text import shell_path
 from teijo.report.width import wrapped
+from teijo.speech.tongue import said, tr
 from teijo.units import NS_PER_S, format_duration
 
 if TYPE_CHECKING:

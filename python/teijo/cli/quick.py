@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from teijo.cli import console, options, tongue
+from teijo.cli import console, options
+from teijo.speech import tongue
 
 if TYPE_CHECKING:
     from teijo.api import Run

@@ -9,7 +9,7 @@ import typer
 
 from teijo.cli import console
 from teijo.cli.options import Json
-from teijo.cli.tongue import reported, said, tr
+from teijo.speech.tongue import reported, said, tr
 from teijo.units import NS_PER_S
 
 if TYPE_CHECKING:

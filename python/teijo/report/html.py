@@ -66,6 +66,25 @@ class _Sheet:
     files: dict[str, Json]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """A report as the parts of a page, HTML each but for `language`, its ISO 639 code.
+
+    `data` is JSON for the page's script: its charts, its tables as CSV, and the script's words.
+    """
+
+    language: str
+    title: str
+    bar: str
+    skip: str
+    contents_title: str
+    contents: str
+    header: str
+    sections: str
+    noscript: str
+    data: str
+
+
 def render(document: Document, language: Language = Language.ENGLISH) -> str:
     """Return the whole page in a language. The same document gives the same text."""
     return page(document, library=svg.javascript(), language=language)
@@ -73,6 +92,17 @@ def render(document: Document, language: Language = Language.ENGLISH) -> str:
 
 def page(document: Document, *, library: str, language: Language = Language.ENGLISH) -> str:
     """Return the page with a given chart library (a script that sets `vegaEmbed`)."""
+    return Template((_ROOM / "page.html").read_text("utf-8")).substitute(
+        vars(parts(document, language)),
+        fonts=_font_faces(),
+        style=style(),
+        library=library,
+        script=script(),
+    )
+
+
+def parts(document: Document, language: Language = Language.ENGLISH) -> Parts:
+    """Return the parts of the page, for a page that has its style and its scripts elsewhere."""
     words = translator(language)
     said = words.document(document)
     tables = numbered_tables(said)
@@ -90,11 +120,9 @@ def page(document: Document, *, library: str, language: Language = Language.ENGL
     texts = {name: words.text(text) for name, text in _SCRIPT_WORDS.items()}
     data = {"charts": sheet.charts, "tables": sheet.files, "words": texts}
     header = said.header
-    return Template((_ROOM / "page.html").read_text("utf-8")).substitute(
+    return Parts(
         language=language.value,
         title=escape(f"{header.title} · {header.subtitle}" if header.subtitle else header.title),
-        fonts=_font_faces(),
-        style=_style(),
         bar=_bar(said, _model_of(document.header)),
         skip=escape(words.text("Skip to the report")),
         contents_title=escape(words.text("Contents")),
@@ -102,13 +130,17 @@ def page(document: Document, *, library: str, language: Language = Language.ENGL
         header=_masthead(header),
         sections=sections,
         noscript=escape(words.text(NO_SCRIPT)),
-        data=_script_safe(json.dumps(data, ensure_ascii=False, separators=(",", ":"))),
-        library=library,
-        script=(_ROOM / "page.js").read_text("utf-8"),
+        data=script_safe(json.dumps(data, ensure_ascii=False, separators=(",", ":"))),
     )
 
 
-def _style() -> str:
+def script() -> str:
+    """Return the page's own script, which draws the charts by the library before it."""
+    return (_ROOM / "page.js").read_text("utf-8")
+
+
+def style() -> str:
+    """Return the style of the page but for its fonts."""
     return Template((_ROOM / "page.css").read_text("utf-8")).substitute(
         series_light=_series_variables(palette.SERIES),
         series_dark=_series_variables(palette.SERIES_ON_DARK),
@@ -130,7 +162,7 @@ def _font_faces() -> str:
     return "\n".join(faces)
 
 
-def _script_safe(text: str) -> str:
+def script_safe(text: str) -> str:
     """Return JSON that cannot end the script element around it."""
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 

@@ -1,8 +1,8 @@
 // Draws the charts from the page's own data, and hands out its tables as CSV, its plots as pictures.
-// Fetches nothing.
+// Fetches nothing; a page whose report grows gives it each next one by `teijoReport`.
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("teijo-data").textContent);
+  let data = { charts: [], tables: {}, words: {} };
 
   const views = new Map();
 
@@ -15,12 +15,14 @@
 
   const draw = async (chart) => {
     const place = document.getElementById(chart.id);
+    views.get(chart.id)?.finalize();
     const legend = chart.body.config && chart.body.config.legend;
     if (legend && place.clientWidth < 560) {
       legend.columns = Math.max(1, Math.floor(place.clientWidth / 120));
       narrowed(chart.body, legend.columns);
     }
-    const options = { mode: chart.grammar, renderer: "svg", actions: false, ast: false };
+    const options = { mode: chart.grammar, renderer: "svg", actions: false, ast: true,
+      defaultStyle: false, tooltip: { disableDefaultStyle: true } };
     try {
       views.set(chart.id, (await window.vegaEmbed(place, chart.body, options)).view);
     } catch (error) {
@@ -28,10 +30,12 @@
     }
   };
 
-  const drawAll = async () => {
+  const drawAll = async (places = null) => {
     // Vega measures texts before it places them, so the font must be there first.
     await Promise.all([document.fonts.load("11px Inter"), document.fonts.load("600 11px Inter")]);
-    for (const chart of data.charts) await draw(chart);
+    for (const chart of data.charts) {
+      if (places === null || places.has(chart.id)) await draw(chart);
+    }
     document.documentElement.dataset.drawn = String(data.charts.length);
   };
 
@@ -101,16 +105,25 @@
     else download(table.name, new Blob([table.csv], { type: "text/csv;charset=utf-8" }));
   });
 
-  const links = new Map([...document.querySelectorAll(".contents a")]
-    .map((link) => [link.getAttribute("href").slice(1), link]));
   const seen = new IntersectionObserver((entries) => {
+    const links = new Map([...document.querySelectorAll(".contents a")]
+      .map((link) => [link.getAttribute("href").slice(1), link]));
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
       for (const link of links.values()) link.classList.remove("here");
       links.get(entry.target.id)?.classList.add("here");
     }
   }, { rootMargin: "-80px 0px -65% 0px" });
-  for (const part of document.querySelectorAll("section.part")) seen.observe(part);
 
-  drawAll();
+  // Takes the data of the report that the page has now, and draws the charts in `places`.
+  const show = async (fresh, places) => {
+    data = fresh;
+    seen.disconnect();
+    for (const part of document.querySelectorAll("section.part")) seen.observe(part);
+    await drawAll(places);
+  };
+  window.teijoReport = { show };
+
+  const given = document.getElementById("teijo-data");
+  if (given) show(JSON.parse(given.textContent));
 })();

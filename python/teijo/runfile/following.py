@@ -166,6 +166,10 @@ class FileFollower:
         )
 
 
+class _Unfit(ValueError):
+    """Why what is new cannot be added to what was read: then all is read anew."""
+
+
 class _Growing:
     """A time series that grows: what was read is copied only when its room is doubled."""
 
@@ -274,7 +278,7 @@ class _Kept:
         """
         room = Room(file.db)
         if file.version != self._version or _rows(file, "run", room) != self._run:
-            raise ValueError("the run is another, has ended or goes on")
+            raise _Unfit("the run is another, has ended or goes on")
         begun = _rows(file, "step", room, ("seq", self._steps[-1].seq if self._steps else 0))
         ended = [row for row in begun if row["status"] != "running"]
         results = _rows(file, "result", room, ("rowid", self._last["result"]))
@@ -319,7 +323,7 @@ class _Kept:
     def _go_on(self, running: Sequence[_Row], file: Opened, room: Room) -> None:
         """Read on in the running step, of which there is one at most."""
         if len(running) > 1 or any(row["status"] != "running" for row in running):
-            raise ValueError("a step was never finished, and others follow")
+            raise _Unfit("a step was never finished, and others follow")
         if not running:
             self._running = None
             return
@@ -337,7 +341,7 @@ class _Kept:
         """Make sure that new rows have no flaw of the tables: those are looked for in all rows."""
         for row in begun:
             if [row[name] for name in SAID_TWICE] != said_twice(step_from_json(row["step"])):
-                raise ValueError("the columns of a step are not what it says")
+                raise _Unfit("the columns of a step are not what it says")
         done = {row["seq"] for row in begun if row["status"] == "done"}
         operation = schema.columns("result", self._version)[3]
         timed = {
@@ -351,7 +355,7 @@ class _Kept:
             and all((seq, *place) in timed for seq in done for place in series[seq])
             and (not warned or warned <= {each.seq for each in self._steps})
         ):
-            raise ValueError("rows belong to nothing that a step did")
+            raise _Unfit("rows belong to nothing that a step did")
 
     def _warn(self, warnings: Iterable[Remark]) -> None:
         """Give new warnings to the steps that were there."""

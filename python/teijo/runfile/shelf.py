@@ -23,6 +23,7 @@ from teijo.errors import PlanError
 from teijo.outside.text import visible
 from teijo.runfile import guard, phrases, program, trust
 from teijo.runfile.listed import Listed
+from teijo.runfile.names import OPEN_SUFFIX
 from teijo.terms.provenance import GroupName
 from teijo.units import MIB
 
@@ -138,8 +139,12 @@ class Answer:
 
 
 def id_of(place: str) -> str:
-    """Return what a file is called in an address: a digest of its path in the folder."""
-    return hashlib.blake2b(_bytes_of(place), digest_size=_ID_BYTES).hexdigest()
+    """Return what a run is called in an address: a digest of its file's path in the folder.
+
+    It keeps it when it is sealed, and its file has another name.
+    """
+    name = _bytes_of(place.removesuffix(OPEN_SUFFIX))
+    return hashlib.blake2b(name, digest_size=_ID_BYTES).hexdigest()
 
 
 def fits(place: str) -> bool:
@@ -212,7 +217,7 @@ class Index:
     def remove(self, place: str) -> None:
         """Forget a file."""
         with self._asking() as db:
-            db.execute("DELETE FROM shelf WHERE id = ?", (id_of(place),))
+            db.execute("DELETE FROM shelf WHERE place = ?", (_bytes_of(place),))
 
     def marks(self) -> Mapping[str, str]:
         """Return the mark of each file as it was when it was read."""

@@ -7,12 +7,13 @@ from threading import Event
 
 import pytest
 
-from teijo.cli import app, tongue
+from teijo.cli import app
 from teijo.device.commands import nvme
 from teijo.errors import StuckDevice, TargetError, UsageError
 from teijo.personas.crystaldiskinfo import disk_of, persona, reading, text_of, verdict_of
 from teijo.personas.crystaldiskinfo.persona import CrystalDiskInfoPersona
 from teijo.personas.persona import Call, Said
+from teijo.speech import tongue
 from tests.drives.in_process import NvmeBench
 from tests.drives.sg_in_process import SasBench, SataBench
 

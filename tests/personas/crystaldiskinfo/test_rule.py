@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from teijo.cli import tongue
 from teijo.personas.crystaldiskinfo.disk import Disk
 from teijo.personas.crystaldiskinfo.rule import verdict_of
+from teijo.speech import tongue
 from tests.personas.crystaldiskinfo.drives import ata, nvme, with_ids
 
 SAMSUNG = "05 09 0C B1 B3 B5 B6"

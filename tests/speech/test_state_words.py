@@ -7,10 +7,10 @@ from rich.console import Console
 
 from teijo.cli.live import screen
 from teijo.cli.progress import line_of
-from teijo.cli.state_words import forecast_words, left, phase, rounds_left, steady
 from teijo.runner.event_json import as_json
 from teijo.runner.events import Ended, StepDone, StepStarted, Stopping
 from teijo.runner.run_state import Follower
+from teijo.speech.state_words import forecast_words, left, phase, rounds_left, steady
 from teijo.terms.step import Configure, Idle, Perform, Purge
 from teijo.terms.watch import RoundsLeft
 from teijo.terms.work import Files

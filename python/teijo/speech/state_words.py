@@ -1,9 +1,9 @@
 """The state of a run in words: what a live screen shows and a message says."""
 
-from teijo.cli.tongue import reported, said, tr
 from teijo.device import Hook
 from teijo.runner.events import RunStarted
 from teijo.runner.run_state import RunState
+from teijo.speech.tongue import reported, said, tr
 from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
 from teijo.terms.watch import RoundsLeft, Watch
 from teijo.units import NS_PER_S, format_size

@@ -1,11 +1,13 @@
-"""The language that the program talks in: help, progress and errors. Data stays as it is.
+"""The language that Teijo talks in: help, progress, pages and errors. Data stays as it is.
 
 `languages/CODE.toml` has the English text and its translation; what it does not have is English.
 """
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -16,40 +18,59 @@ CATALOGUES: Final = Path(__file__).with_name("languages")
 ENGLISH: Final = "en"
 TONGUES: Final = (ENGLISH, "ja")
 OPTION: Final = "--lang"
-BY_TEMPLATE: Final = ("help", "help_long", "progress")
+BY_TEMPLATE: Final = ("help", "help_long", "progress", "page", "page_long")
 """Tables whose texts are looked up by their template; the others' are found when they are made."""
 # In the order in which POSIX has them decide.
 _VARIABLES: Final = ("LC_ALL", "LC_MESSAGES", "LANG")
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Spoken:
-    """The language of this process."""
+    """One language."""
 
     code: str = ENGLISH
     texts: Mapping[str, str] = field(default_factory=dict)
     patterns: Sequence[tuple[re.Pattern[str], str]] = ()
 
 
-_SPOKEN = _Spoken()
+_PROCESS: Final = [_Spoken()]
+"""The language of this process: one entry."""
+_HERE: Final[ContextVar[_Spoken | None]] = ContextVar("tongue", default=None)
+"""The language of one answer among many that a process gives at once."""
 
 
 def speak(code: str) -> None:
     """Talk in a language from now on; in English where there is no such language."""
-    _SPOKEN.code, _SPOKEN.texts, _SPOKEN.patterns = ENGLISH, {}, ()
-    if code in TONGUES and code != ENGLISH:
-        _SPOKEN.texts, _SPOKEN.patterns = catalogue(code)
-        _SPOKEN.code = code
+    _PROCESS[0] = _spoken_in(code)
+
+
+@contextmanager
+def speaking(code: str) -> Iterator[None]:
+    """Talk in a language inside the block: on this thread, and in the tasks it begins."""
+    before = _HERE.set(_spoken_in(code))
+    try:
+        yield
+    finally:
+        _HERE.reset(before)
+
+
+def _spoken_in(code: str) -> _Spoken:
+    known = code in TONGUES and code != ENGLISH
+    return _Spoken(code, *catalogue(code)) if known else _Spoken()
+
+
+def _spoken() -> _Spoken:
+    return _HERE.get() or _PROCESS[0]
 
 
 def spoken() -> str:
     """Return the code of the language that is talked in."""
-    return _SPOKEN.code
+    return _spoken().code
 
 
 def is_english() -> bool:
     """Tell whether it is the language that the texts are written in."""
-    return _SPOKEN.code == ENGLISH
+    return _spoken().code == ENGLISH
 
 
 def asked(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
@@ -68,7 +89,7 @@ def asked(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
 
 def tr(template: str, /, **values: Any) -> str:
     """Return `template.format(**values)` in the language; the template is its key."""
-    return _SPOKEN.texts.get(template, template).format(**values)
+    return _spoken().texts.get(template, template).format(**values)
 
 
 def said(text: str) -> str:
@@ -77,7 +98,7 @@ def said(text: str) -> str:
     The text in the place of a value stays, unless its field is a capital: then it is a text.
     A sentence is found with its full stop or without.
     """
-    if _SPOKEN.code == ENGLISH or not text.strip():
+    if _spoken().code == ENGLISH or not text.strip():
         return text
     translated = _found(text)
     if translated is None and text.endswith("."):
@@ -94,9 +115,9 @@ def reasoned(text: str) -> str:
 
 def _found(text: str) -> str | None:
     """Return a text's translation, None where there is none."""
-    if (whole := _SPOKEN.texts.get(text)) is not None:
+    if (whole := _spoken().texts.get(text)) is not None:
         return whole
-    for pattern, translation in _SPOKEN.patterns:
+    for pattern, translation in _spoken().patterns:
         if text.endswith(".") and not pattern.pattern.endswith("."):
             continue  # the full stop is no part of a value at the end
         if match := pattern.fullmatch(text):
@@ -110,16 +131,23 @@ def _found(text: str) -> str | None:
 
 def reported(text: str) -> str:
     """Return what a report says too (a remark, a verdict, a state) as the report says it."""
-    if _SPOKEN.code == ENGLISH:
+    if _spoken().code == ENGLISH:
         return text
     from teijo.document.phrase import Phrase
     from teijo.report.language import Language, translator
 
-    words = translator(Language(_SPOKEN.code))
+    words = translator(Language(_spoken().code))
     if isinstance(text, Phrase) and words.knows(text.template):
         return words.text(text)
     own = said(text)
     return own if own != text else words.text(text)
+
+
+def printed(text: str) -> str:
+    """Return a text of a report (a remark) as the report has it."""
+    from teijo.report.language import Language, translator
+
+    return translator(Language(spoken())).text(text)
 
 
 @cache

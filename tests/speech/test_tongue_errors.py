@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from teijo.cli import tongue
 from teijo.engine.session import StuckIo
 from teijo.errors import sentence
 from teijo.report.language import Language, translator
 from teijo.runner.stage import stuck_text
+from teijo.speech import tongue
 from teijo.units import NS_PER_S
 from tests.house.raised import sites, without_guess
 

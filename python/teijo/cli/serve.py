@@ -1,0 +1,66 @@
+"""The verb `serve`: a folder of run files in a browser."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from teijo.cli import console
+from teijo.errors import HostError, UsageError
+from teijo.speech import tongue
+
+EXAMPLES = (
+    "teijo serve                          the run files here, at http://127.0.0.1:8642",
+    "teijo serve results --port 8700      those of another folder, at another port",
+    "teijo serve --host 0.0.0.0 --token new    for other machines, who need the token it prints",
+)
+
+
+def verb(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder. [default: the present one]")
+    ] = Path(),
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="The address. [default: this machine alone]")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")
+    ] = 8642,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="new|TOKEN",
+            help="A word that whoever looks has to know; it is asked for on any address but this "
+            "machine's own.",
+        ),
+    ] = None,
+    recursive: Annotated[
+        bool, typer.Option("-r", "--recursive", help="The folders below DIR as well.")
+    ] = False,
+) -> None:
+    """Show every run in DIR in a browser, also those that go on, as they go on.
+
+    Nothing is started, stopped or changed from the page. It ends with Ctrl+C; runs go on.
+    """
+    try:
+        from teijo.web import server
+        from teijo.web.serving import serving_of
+    except ImportError as error:
+        raise UsageError(
+            f"The page needs a package that is not installed ({error.name})",
+            remedy="Install it: pip install 'teijo[web]'",
+        ) from error
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder", remedy="Name one: teijo serve DIR")
+    asked = "" if token == "new" else token
+    serving = serving_of(folder, host=host, port=port, recursive=recursive, token=asked)
+    try:
+        bound = server.bound(serving)
+    except OSError as error:
+        raise HostError(
+            f"{host} port {port} cannot be had: {error.strerror}",
+            remedy="Another program may have it: take another one with --port, or 0 for any.",
+        ) from error
+    console.put(tongue.tr("Runs in {folder}: {address}", folder=folder, address=bound.address))
+    console.finish()
+    server.run(bound)

@@ -1,0 +1,114 @@
+"""What the pages are about: the folder's index, the runs that are looked at, their reports."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from starlette.applications import Starlette
+
+from teijo import api
+from teijo.api import Question
+from teijo.api.shelf import Progress
+from teijo.errors import RunFileError, TeijoError
+from teijo.report import html
+from teijo.report.language import Language
+from teijo.runfile.names import SEALED_SUFFIX
+from teijo.speech import tongue
+from teijo.web.live import Sight, Watchers
+from teijo.web.pages import Found
+from teijo.web.question import CHOSEN
+from teijo.web.serving import Serving
+
+REFRESH_EVERY_S: Final = 2.0
+REPORTS_KEPT: Final = 6
+
+
+class Desk:
+    """The folder that is served, for all who ask at once."""
+
+    def __init__(self, serving: Serving) -> None:
+        """Take what is known of the folder; it is read in the background once `open` is entered."""
+        self.folder = serving.folder
+        self.shelf = api.Shelf(serving.folder, recursive=serving.recursive)
+        self.watchers = Watchers(self._watched)
+        self.reading: Progress | None = None
+        self._reports: OrderedDict[tuple[str, int, str], html.Parts] = OrderedDict()
+        self._lock = Lock()
+
+    @asynccontextmanager
+    async def open(self, _: Starlette) -> AsyncIterator[None]:
+        """Keep the index up to date as long as the server goes on."""
+        task = asyncio.create_task(self._refresh())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+            self.shelf.close()
+
+    def find(self, question: Question) -> Found:
+        """Return the runs that are asked for, and what could be asked for."""
+        choices = {column: self.shelf.choices(column) for column in CHOSEN}
+        answer = self.shelf.find(question)
+        return Found(answer=answer, choices=choices, reading=self.reading)
+
+    def path_of(self, key: str) -> Path:
+        """Return the file of a run.
+
+        Raises:
+            RunFileError: there is none of this id, or no longer.
+        """
+        path = self.shelf.path_of(key)
+        if path is None:
+            raise RunFileError(
+                "There is no such run in this folder.",
+                remedy="Go to the list of runs; its file may have another name now.",
+            )
+        return path
+
+    def report(self, key: str, sight: Sight) -> html.Parts:
+        """Return the report at a sight, which is made once for each language."""
+        place = (key, sight.report, tongue.spoken())
+        with self._lock:
+            if place in self._reports:
+                self._reports.move_to_end(place)
+                return self._reports[place]
+        grows = sight.reported.run.ending == "running"
+        # What a file says of itself, as a signature, is there when it is sealed.
+        document = api.present(sight.reported) if grows else api.open(self.path_of(key)).document()
+        found = html.parts(document, Language(tongue.spoken()))
+        with self._lock:
+            self._reports[place] = found
+            while len(self._reports) > REPORTS_KEPT:
+                self._reports.popitem(last=False)
+        return found
+
+    def report_file(self, key: str) -> tuple[str, str]:
+        """Return the name and the text of a report as one file."""
+        document = api.open(self.path_of(key)).document()
+        return f"{document.name}.html", html.render(document, Language(tongue.spoken()))
+
+    def _watched(self, key: str) -> api.Watched:
+        path = self.path_of(key)
+        return api.watch(path.with_name(path.name.removesuffix(".open")) if _grows(path) else path)
+
+    async def _refresh(self) -> None:
+        """Read what is new in the folder, again and again."""
+        while True:
+            with suppress(TeijoError, OSError):
+                await asyncio.to_thread(self._refresh_once)
+            self.reading = None
+            await asyncio.sleep(REFRESH_EVERY_S)
+
+    def _refresh_once(self) -> None:
+        for progress in self.shelf.refresh():
+            self.reading = progress if progress.total else None
+
+
+def _grows(path: Path) -> bool:
+    return path.name.endswith(f"{SEALED_SUFFIX}.open")

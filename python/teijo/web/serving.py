@@ -1,0 +1,88 @@
+"""What a server was told as it began, and who may ask it for anything."""
+
+import re
+import secrets
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+
+from teijo.errors import UsageError
+
+HOST: Final = "127.0.0.1"
+PORT: Final = 8642
+_TOKEN_BYTES: Final = 24
+_TOKEN: Final = re.compile(r"[A-Za-z0-9._~-]{16,}")
+"""A token somebody brings along: it stands in an address and in a cookie as it is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Serving:
+    """A folder of run files, and the address it is served at.
+
+    `token` is what a browser has to know; "" where only this machine may ask. `names` are what
+    the browser may call the server: a name that is none of them is somebody else's, made to point
+    here (DNS rebinding).
+    """
+
+    folder: Path
+    host: str = HOST
+    port: int = PORT
+    recursive: bool = False
+    token: str = ""
+    names: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def address(self) -> str:
+        """Where it is, for a browser; with the token, which the browser then keeps."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        query = f"?token={self.token}" if self.token else ""
+        return f"http://{host}:{self.port}/{query}"
+
+
+def serving_of(
+    folder: Path,
+    *,
+    host: str = HOST,
+    port: int = PORT,
+    recursive: bool = False,
+    token: str | None = None,
+) -> Serving:
+    """Return what is served where. `token` is "" for one that is made here, None for none.
+
+    Raises:
+        UsageError: others could reach the address, and no token was asked for; or a token that
+            can be guessed.
+    """
+    if token is None and not _is_own(host):
+        raise UsageError(
+            f"--host {host}: others can reach this address",
+            remedy="Add --token, and give the address it prints to those who may see the runs.",
+        )
+    if token and not _TOKEN.fullmatch(token):
+        raise UsageError(
+            "--token: a token has 16 characters at least: letters, digits, and - . _ ~",
+            remedy="Write --token new for one that is made here.",
+        )
+    made = secrets.token_urlsafe(_TOKEN_BYTES) if token == "" else token or ""
+    names = {host, "localhost", "127.0.0.1", "::1"} if _is_own(host) else {host}
+    if host in ("0.0.0.0", "::"):
+        names = set()
+    return Serving(
+        folder=folder,
+        host=host,
+        port=port,
+        recursive=recursive,
+        token=made,
+        names=frozenset(names),
+    )
+
+
+def _is_own(host: str) -> bool:
+    """Tell whether only this machine reaches an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,128 @@
+"""A run that goes on, as the server tells it: what it says is what the file holds."""
+
+import http.client
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from teijo import api
+from tests.web.serving import Served, served
+
+SETTINGS = {"minute": "1s", "mixes": "0/100", "block_sizes": "4KiB", "rounds": "5"}
+
+
+@contextmanager
+def streamed(site: Served, key: str) -> Iterator[Iterator[tuple[str, Any]]]:
+    """Give the events of a run, (name, content) each, as they come."""
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=120)
+    connection.request("GET", f"/runs/{key}/events", headers={"Host": site.host})
+    answer = connection.getresponse()
+    assert answer.status == 200
+    assert answer.headers["content-type"].startswith("text/event-stream")
+
+    def events() -> Iterator[tuple[str, Any]]:
+        name = ""
+        while line := answer.readline().decode():
+            if line.startswith("event: "):
+                name = line.removeprefix("event: ").strip()
+            elif line.startswith("data: "):
+                yield name, json.loads(line.removeprefix("data: "))
+
+    try:
+        yield events()
+    finally:
+        connection.close()
+
+
+class Reader:
+    """A page that takes in what it is told."""
+
+    def __init__(self) -> None:
+        self.course: dict[str, Any] = {"epoch": -1, "joined": 0, "points": [], "levels": []}
+        self.state: dict[str, Any] = {}
+
+    def take(self, name: str, told: Any) -> None:
+        if name == "state":
+            self.state = told
+        if name == "course":
+            if (told["epoch"], told["joined"]) != (self.course["epoch"], self.course["joined"]):
+                self.course |= {"points": [], "levels": []}
+            self.course |= {"epoch": told["epoch"], "joined": told["joined"]}
+            self.course["points"][told["first"] :] = told["points"]
+            self.course["levels"] += told["levels"]
+
+
+def ios_in(path: Path) -> int:
+    """Return all I/Os of all intervals, by SQL."""
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        return int(db.execute("SELECT COALESCE(SUM(ios), 0) FROM interval").fetchone()[0])
+
+
+def test_what_is_told_is_what_the_file_holds_to_the_end(tmp_path: Path) -> None:
+    folder, image = tmp_path / "runs", tmp_path / "a.img"
+    folder.mkdir()
+    running = api.start(
+        "pts.iops", f"{image}?size=16MiB", output=folder / "live.teijo",
+        settings=SETTINGS | {"precondition_times": "1"}, seed=1,
+    )  # fmt: skip
+    with served(folder) as site:
+        while not (rows := site.runs()):
+            assert not running.wait(0.1), running.result()
+        key = rows.popitem()[1]["id"]
+        late, early = Reader(), Reader()
+        with streamed(site, key) as events:
+            for count, (name, told) in enumerate(events):
+                early.take(name, told)
+                if count == 9:
+                    with streamed(site, key) as others:
+                        late.take(*next(others))
+        result = running.result()
+        assert early.state["ending"] == result.record.run.ending
+        whole = site.ask(f"/api/v1/runs/{key}").json
+    assert early.course["points"] == whole["course"]["points"], "followed, or read at the end"
+    assert late.course["points"]
+    assert late.course["points"][:-1] == early.course["points"][: len(late.course["points"]) - 1]
+    counted = sum(point[1] * point[2] for point in early.course["points"])
+    assert counted == pytest.approx(ios_in(folder / "live.teijo"), rel=0.25)
+    iops = [one["iops"] for one in early.state["cells"]]
+    assert iops == [
+        pytest.approx(answer.iops) for _, answer in result.record.measured("round")[-1:]
+    ]
+
+
+def test_a_file_that_is_damaged_while_it_is_looked_at_is_told(
+    simulated: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "one.teijo"
+    copy.write_bytes(simulated.read_bytes())
+    with served(tmp_path) as site:
+        key = site.runs()["one.teijo"]["id"]
+        copy.write_bytes(copy.read_bytes()[: copy.stat().st_size // 2])
+        answer = site.ask(f"/api/v1/runs/{key}")
+        assert answer.status == 404
+        assert "damaged" in answer.json["error"]["message"]
+
+
+def test_the_report_is_the_one_of_the_command_line(simulated: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "one.teijo"
+    copy.write_bytes(simulated.read_bytes())
+    from teijo.report import html
+    from teijo.report.language import Language
+
+    with served(tmp_path) as site:
+        key = site.runs()["one.teijo"]["id"]
+        for code in ("en", "ja"):
+            expected = html.parts(api.open(copy).document(), Language(code))
+            told = site.ask(f"/runs/{key}/report?lang={code}").json
+            assert told["sections"] == expected.sections
+            assert told["data"] == json.loads(expected.data)
+            page = site.ask(f"/runs/{key}?lang={code}").text
+            assert expected.sections in page
+            saved = site.ask(f"/runs/{key}/report.html?lang={code}")
+            assert saved.text == html.render(api.open(copy).document(), Language(code))
+            assert saved.headers["content-disposition"].startswith("attachment")
