@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from teijo import api
+from teijo.api import Watched
 from tests.web.serving import Served, served
 
 SETTINGS = {"minute": "1s", "mixes": "0/100", "block_sizes": "4KiB", "rounds": "5"}
@@ -106,6 +108,25 @@ def test_a_file_that_is_damaged_while_it_is_looked_at_is_told(
         answer = site.ask(f"/api/v1/runs/{key}")
         assert answer.status == 404
         assert "damaged" in answer.json["error"]["message"]
+
+
+def test_what_nobody_foresaw_is_told_and_keeps_nobody_waiting(
+    simulated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(simulated, tmp_path / "one.teijo")
+
+    def fails(_: object) -> None:
+        raise ZeroDivisionError
+
+    with served(tmp_path) as site:
+        key = site.runs()["one.teijo"]["id"]
+        with monkeypatch.context() as broken:
+            broken.setattr(Watched, "look", fails)
+            answer = site.ask(f"/api/v1/runs/{key}")
+            assert "ZeroDivisionError" in answer.json["error"]["message"]
+            with streamed(site, key) as events:
+                assert next(events)[0] == "trouble"
+        assert site.ask(f"/api/v1/runs/{key}").status == 200, "it is asked again"
 
 
 def test_the_report_is_the_one_of_the_command_line(simulated: Path, tmp_path: Path) -> None:

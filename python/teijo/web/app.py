@@ -125,7 +125,7 @@ class _Site:
     async def report_file(self, request: Request) -> Response:
         """Return the report as one file that needs no server."""
         name, text = await asyncio.to_thread(self.desk.report_file, request.path_params["key"])
-        disposition = f'attachment; filename="{name}"'
+        disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
         return HTMLResponse(text, headers={"content-disposition": disposition})
 
     async def events(self, request: Request) -> Response:

@@ -74,19 +74,19 @@ class Desk:
     def report(self, key: str, sight: Sight) -> html.Parts:
         """Return the report at a sight, which is made once for each language."""
         place = (key, sight.report, tongue.spoken())
+        # One at a time: all who look at a run ask for its next report at the same moment.
         with self._lock:
-            if place in self._reports:
-                self._reports.move_to_end(place)
-                return self._reports[place]
-        grows = sight.reported.run.ending == "running"
-        # What a file says of itself, as a signature, is there when it is sealed.
-        document = api.present(sight.reported) if grows else api.open(self.path_of(key)).document()
-        found = html.parts(document, Language(tongue.spoken()))
-        with self._lock:
+            found = self._reports.pop(place, None) or self._made(key, sight)
             self._reports[place] = found
             while len(self._reports) > REPORTS_KEPT:
                 self._reports.popitem(last=False)
         return found
+
+    def _made(self, key: str, sight: Sight) -> html.Parts:
+        grows = sight.reported.run.ending == "running"
+        # What a file says of itself, as a signature, is there when it is sealed.
+        document = api.present(sight.reported) if grows else api.open(self.path_of(key)).document()
+        return html.parts(document, Language(tongue.spoken()))
 
     def report_file(self, key: str) -> tuple[str, str]:
         """Return the name and the text of a report as one file."""

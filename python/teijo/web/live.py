@@ -9,7 +9,7 @@ from typing import Final
 
 from teijo import api
 from teijo.analysis.course import Course, Point, StepLevels
-from teijo.errors import TeijoError
+from teijo.errors import RunFileError, TeijoError
 from teijo.runner.run_state import RunState
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
@@ -80,6 +80,7 @@ class Watcher:
         if self.sight is not None and time.monotonic() - self.sight.at_s > STALE_S:
             number = max(number, self.sight.number)
         if self._task is None or self._task.done():
+            self.trouble = None  # it may be over
             self._task = asyncio.create_task(self._follow())
         async with self._news:
             await self._news.wait_for(
@@ -100,9 +101,14 @@ class Watcher:
             sight: Sight | None = None
             try:
                 sight = await asyncio.to_thread(self._look)
-                self.trouble = None
             except TeijoError as error:
                 self.trouble = error
+            except Exception as error:  # one file, whatever it holds, keeps nobody waiting
+                self.trouble = RunFileError(
+                    f"The run cannot be shown ({type(error).__name__}).",
+                    remedy="Please report this; TEIJO_DEBUG=1 shows more.",
+                )
+                self.trouble.__cause__ = error
             async with self._news:
                 if sight is not None:
                     self.sight = sight
