@@ -1,6 +1,8 @@
 """What may be served where: an address that others reach asks for a token."""
 
+from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -36,3 +38,12 @@ def test_the_address_has_the_token_and_brackets_where_they_belong() -> None:
     assert serving_of(HERE, host="::1").address == "http://[::1]:8642/"
     made = serving_of(HERE, token="")
     assert made.address == f"http://127.0.0.1:8642/?token={made.token}"
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_an_address_of_all_is_told_as_one_that_others_reach(host: str) -> None:
+    serving = serving_of(HERE, host=host, token="")
+    told = urlsplit(serving.address)
+    assert told.hostname is not None
+    assert not ip_address(told.hostname).is_unspecified
+    assert "localhost" not in serving.names

@@ -13,7 +13,7 @@ from teijo.terms.result import Intervals, StepResult
 from teijo.units import NS_PER_MS, NS_PER_S, megabytes_per_second, per_second
 
 POINTS_MOST: Final = 1440
-"""Points of a whole run; a day by the minute. Then two neighbours become one."""
+"""Points of a line over time; a day by the minute."""
 LEVELS: Final = (50.0, 99.0, 99.9)
 """The percentiles of a step, in percent."""
 

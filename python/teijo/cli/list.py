@@ -2,12 +2,10 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from teijo.cli import console
-from teijo.cli.options import Json
+from teijo.cli.options import Folder, Json, Recursive
 from teijo.speech import tongue
 
 if TYPE_CHECKING:
@@ -21,12 +19,8 @@ EXAMPLES = (
 
 
 def verb(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The folder. [default: the present one]")
-    ] = Path(),
-    recursive: Annotated[
-        bool, typer.Option("-r", "--recursive", help="The folders below it as well.")
-    ] = False,
+    folder: Folder = Path(),
+    recursive: Recursive = False,
     as_json: Json = False,
 ) -> None:
     """List every run file in DIR, open ones too: device, method, verdict, date.

@@ -181,6 +181,10 @@ Groups = Annotated[
         help="Record what the run belongs to: campaign, fleet, host, drive; may stand many times.",
     ),
 ]
+Folder = Annotated[
+    Path, typer.Argument(metavar="DIR", help="The folder. [default: the present one]")
+]
+Recursive = Annotated[bool, typer.Option("-r", "--recursive", help="The folders below it as well.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

@@ -6,8 +6,10 @@ from typing import Annotated
 import typer
 
 from teijo.cli import console
+from teijo.cli.options import Folder, Recursive
 from teijo.errors import HostError, UsageError
 from teijo.speech import tongue
+from teijo.web import HOST, PORT
 
 EXAMPLES = (
     "teijo serve                          the run files here, at http://127.0.0.1:8642",
@@ -17,15 +19,13 @@ EXAMPLES = (
 
 
 def verb(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The folder. [default: the present one]")
-    ] = Path(),
+    folder: Folder = Path(),
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="The address. [default: this machine alone]")
-    ] = "127.0.0.1",
+    ] = HOST,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")
-    ] = 8642,
+    ] = PORT,
     token: Annotated[
         str | None,
         typer.Option(
@@ -34,9 +34,7 @@ def verb(
             "machine's own.",
         ),
     ] = None,
-    recursive: Annotated[
-        bool, typer.Option("-r", "--recursive", help="The folders below DIR as well.")
-    ] = False,
+    recursive: Recursive = False,
 ) -> None:
     """Show every run in DIR in a browser, also those that go on, as they go on.
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from teijo import units
 from teijo.analysis import percentile
+from teijo.analysis.course import POINTS_MOST
 from teijo.analysis.quantities import IOPS
 from teijo.document import model
 from teijo.document.grid import Beside, Edge, Fields, Figure, Grid, Line, listing
@@ -15,8 +16,6 @@ from teijo.methods.pages import ms
 from teijo.terms.histogram import Histogram, merged
 from teijo.terms.result import Intervals, OperationResult, StepResult
 
-POINTS_MOST = 1440
-"""Points of a line; a day by the minute."""
 DIRECTION = "Direction"
 TIMES = tuple(
     model.Column(name=name, unit="ms", digits=4)

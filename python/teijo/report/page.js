@@ -6,6 +6,13 @@
 
   const views = new Map();
 
+  // No eval and no style of Vega's own: a page may forbid both.
+  const embedded = async (place, mode, body) => {
+    const options = { mode, renderer: "svg", actions: false, ast: true,
+      defaultStyle: false, tooltip: { disableDefaultStyle: true } };
+    return (await window.vegaEmbed(place, body, options)).view;
+  };
+
   // A legend laid out for a wide page says its own number of columns, which goes before the theme's.
   const narrowed = (part, columns) => {
     if (part === null || typeof part !== "object") return;
@@ -21,10 +28,8 @@
       legend.columns = Math.max(1, Math.floor(place.clientWidth / 120));
       narrowed(chart.body, legend.columns);
     }
-    const options = { mode: chart.grammar, renderer: "svg", actions: false, ast: true,
-      defaultStyle: false, tooltip: { disableDefaultStyle: true } };
     try {
-      views.set(chart.id, (await window.vegaEmbed(place, chart.body, options)).view);
+      views.set(chart.id, await embedded(place, chart.grammar, chart.body));
     } catch (error) {
       place.textContent = data.words.undrawn + " (" + error.message + ")";
     }
@@ -122,7 +127,7 @@
     for (const part of document.querySelectorAll("section.part")) seen.observe(part);
     await drawAll(places);
   };
-  window.teijoReport = { show };
+  window.teijoReport = { show, embedded };
 
   const given = document.getElementById("teijo-data");
   if (given) show(JSON.parse(given.textContent));

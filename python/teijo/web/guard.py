@@ -116,8 +116,8 @@ class Guard:
         name, port = _split(hosts[0])
         if port != str(self.serving.port) and (port, self.serving.port) != (None, HTTP_PORT):
             return False
-        # Bound to every address, a name is not known here; an address cannot be rebound.
-        return name in self.serving.names if self.serving.names else _is_address(name)
+        # Which addresses a machine has changes; an address cannot be made to point elsewhere.
+        return name in self.serving.names or (self.serving.is_everywhere and _is_address(name))
 
     def _is_from_here(self, headers: Headers) -> bool:
         """Tell whether a page of this server asks, or somebody who typed the address."""

@@ -2,15 +2,15 @@
 
 import re
 import secrets
+import socket
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
 from teijo.errors import UsageError
+from teijo.web import HOST, PORT
 
-HOST: Final = "127.0.0.1"
-PORT: Final = 8642
 _TOKEN_BYTES: Final = 24
 _TOKEN: Final = re.compile(r"[A-Za-z0-9._~-]{16,}")
 """A token somebody brings along: it stands in an address and in a cookie as it is."""
@@ -33,9 +33,15 @@ class Serving:
     names: frozenset[str] = field(default_factory=frozenset)
 
     @property
+    def is_everywhere(self) -> bool:
+        """Whether it is served at every address of this machine."""
+        return self.host in ("0.0.0.0", "::")
+
+    @property
     def address(self) -> str:
         """Where it is, for a browser; with the token, which the browser then keeps."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        name = _reached() if self.is_everywhere else self.host
+        host = f"[{name}]" if ":" in name else name
         query = f"?token={self.token}" if self.token else ""
         return f"http://{host}:{self.port}/{query}"
 
@@ -65,16 +71,14 @@ def serving_of(
             remedy="Write --token new for one that is made here.",
         )
     made = secrets.token_urlsafe(_TOKEN_BYTES) if token == "" else token or ""
-    names = {host, "localhost", "127.0.0.1", "::1"} if _is_own(host) else {host}
-    if host in ("0.0.0.0", "::"):
-        names = set()
+    names = {"localhost", "127.0.0.1", "::1"} if _is_own(host) else {socket.gethostname().lower()}
     return Serving(
         folder=folder,
         host=host,
         port=port,
         recursive=recursive,
         token=made,
-        names=frozenset(names),
+        names=frozenset({host.lower(), *names}),
     )
 
 
@@ -86,3 +90,13 @@ def _is_own(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _reached() -> str:
+    """Return the address that this machine has in its network; nothing is sent to find it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        try:
+            asked.connect(("192.0.2.1", 9))  # of no network (RFC 5737)
+        except OSError:
+            return HOST
+        return str(asked.getsockname()[0])

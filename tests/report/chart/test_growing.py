@@ -32,7 +32,9 @@ def test_it_is_drawn_from_the_rows_of_the_page(chart: Specification) -> None:
 
 
 def test_its_axis_reaches_the_fastest_interval_and_not_only_the_line() -> None:
-    assert "500" in drawn(RATE, POINTS, [])
+    line = [point | {"least": point["iops"], "most": point["iops"]} for point in POINTS]
+    assert ">500<" in drawn(RATE, POINTS, [])
+    assert ">500<" not in drawn(RATE, line, [])
 
 
 def test_every_percentile_of_a_step_has_a_name_and_a_colour() -> None:

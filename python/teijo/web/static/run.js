@@ -42,9 +42,7 @@
         const filled = structuredClone(body);
         filled.datasets = { points: rows(), levels: levels() };
         charts.set(id, null);
-        const options = { mode: "vega-lite", renderer: "svg", actions: false, ast: true,
-          defaultStyle: false, tooltip: { disableDefaultStyle: true } };
-        charts.set(id, (await window.vegaEmbed(place, filled, options)).view);
+        charts.set(id, await window.teijoReport.embedded(place, "vega-lite", filled));
       } else if (charts.get(id) !== null) {
         const view = charts.get(id);
         for (const [name, values] of [["points", rows()], ["levels", levels()]]) {
@@ -160,5 +158,6 @@
     });
     stream.addEventListener("over", () => stream.close());
   };
-  listen();
+  // The report's script comes behind this one.
+  document.addEventListener("DOMContentLoaded", listen);
 })();
