@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -11,7 +12,7 @@ from typing import Final
 from starlette.applications import Starlette
 
 from teijo import api
-from teijo.api import Question
+from teijo.api import Column, Question
 from teijo.api.shelf import Progress
 from teijo.errors import RunFileError, TeijoError
 from teijo.report import html
@@ -19,12 +20,20 @@ from teijo.report.language import Language
 from teijo.runfile.names import SEALED_SUFFIX
 from teijo.speech import tongue
 from teijo.web.live import Sight, Watchers
-from teijo.web.pages import Found
 from teijo.web.question import CHOSEN
 from teijo.web.serving import Serving
 
 REFRESH_EVERY_S: Final = 2.0
 REPORTS_KEPT: Final = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What the desk found for the list of runs."""
+
+    answer: api.Answer
+    choices: Mapping[Column, tuple[tuple[str, int], ...]]
+    reading: Progress | None
 
 
 class Desk:

@@ -1,0 +1,1 @@
+"""What people look at: each page with what it shows and what it takes."""

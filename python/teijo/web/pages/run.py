@@ -1,0 +1,158 @@
+"""The page of one run: what it does now, its course, and its report, which it is in the end."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from teijo.errors import TeijoError
+from teijo.report import html
+from teijo.report.chart import growing, palette
+from teijo.report.chart.theme import Canvas
+from teijo.report.language import Language
+from teijo.speech import tongue
+from teijo.speech.tongue import tr
+from teijo.web.live import Sight, Watcher
+from teijo.web.site import Site, language_of
+from teijo.web.state_json import Json, course_json, state_json
+
+HEARTBEAT_S: Final = 15.0
+"""A stream says something so often, so that a browser notices a connection that is dead."""
+_CANVAS: Final = Canvas(inks=palette.SCREEN, interactive=True, width_px=860, height_px=190)
+
+
+def routes(site: Site) -> list[Route]:
+    """Return the addresses of a run."""
+    page = _RunPage(site)
+    return [
+        site.route("/runs/{key:str}", page.run),
+        site.route("/runs/{key:str}/report", page.report),
+        site.route("/runs/{key:str}/report.html", page.report_file),
+        site.route("/runs/{key:str}/events", page.events),
+    ]
+
+
+class _RunPage:
+    """The answers."""
+
+    def __init__(self, site: Site) -> None:
+        self.desk = site.desk
+        self.templates = site.templates
+
+    async def run(self, request: Request) -> Response:
+        """Return the page of one run, its report in it, whether it goes on or not."""
+        key = request.path_params["key"]
+        async with self.desk.watchers.looking(key) as watcher:
+            sight = await watcher.after(0)
+            parts = await asyncio.to_thread(self.desk.report, key, sight)
+            return HTMLResponse(self._page(key, sight, parts))
+
+    async def report(self, request: Request) -> Response:
+        """Return the parts of a report, for a page that shows an older one of the same run."""
+        key = request.path_params["key"]
+        async with self.desk.watchers.looking(key) as watcher:
+            sight = await watcher.after(0)
+            parts = await asyncio.to_thread(self.desk.report, key, sight)
+            body = {**vars(parts), "data": json.loads(parts.data), "report": sight.report}
+            return JSONResponse(body)
+
+    async def report_file(self, request: Request) -> Response:
+        """Return the report as one file that needs no server."""
+        name, text = await asyncio.to_thread(self.desk.report_file, request.path_params["key"])
+        disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
+        return HTMLResponse(text, headers={"content-disposition": disposition})
+
+    async def events(self, request: Request) -> Response:
+        """Return what happens to a run, as it happens: server-sent events."""
+        key = request.path_params["key"]
+        language = language_of(request)
+        await asyncio.to_thread(self.desk.path_of, key)
+
+        async def stream() -> AsyncIterator[str]:
+            with tongue.speaking(language):
+                yield "retry: 1000\n\n"
+                async with self.desk.watchers.looking(key) as watcher:
+                    async for each in _told(watcher):
+                        yield each
+
+        headers = {"x-accel-buffering": "no"}
+        return StreamingResponse(stream(), media_type="text/event-stream", headers=headers)
+
+    def _page(self, key: str, sight: Sight, parts: html.Parts) -> str:
+        state = state_json(sight.state)
+        return self.templates.made(
+            "run.html",
+            title=state["title"],
+            key=key,
+            report=sight.report,
+            state=state,
+            percent=round(state["share"] * 100),
+            parts=parts,
+            file_href=f"/runs/{quote(key)}/report.html?lang={tongue.spoken()}",
+            page_data=html.script_safe(json.dumps(_page_data(), ensure_ascii=False)),
+        )
+
+
+async def _told(watcher: Watcher) -> AsyncIterator[str]:
+    """Yield the events of one reader, from the first sight to the end of the run."""
+    have: Sight | None = None
+    while True:
+        try:
+            number = 0 if have is None else have.number
+            sight = await asyncio.wait_for(watcher.after(number), HEARTBEAT_S)
+        except TimeoutError:
+            yield ": still here\n\n"
+            continue
+        except TeijoError as error:
+            trouble = {"message": tongue.said(error.message), "remedy": tongue.said(error.remedy)}
+            yield _event("trouble", trouble)
+            return
+        yield _event("course", _course_since(sight, have))
+        if have is None or sight.report != have.report:
+            yield _event("report", {"report": sight.report})
+        yield _event("state", state_json(sight.state))
+        have = sight
+        if watcher.is_over:
+            yield _event("over", {"ending": sight.state.ending})
+            return
+
+
+def _course_since(sight: Sight, have: Sight | None) -> Json:
+    """Return the course from the last point on that a reader has, which may have grown."""
+    if have is None or (have.epoch, have.joined) != (sight.epoch, sight.joined):
+        return course_json(sight)
+    first = max(0, len(have.points) - 1)
+    return course_json(sight, first=first, levels_from=len(have.levels))
+
+
+def _event(name: str, body: Json) -> str:
+    return f"event: {name}\ndata: {json.dumps(body, ensure_ascii=False)}\n\n"
+
+
+def _page_data() -> dict[str, Any]:
+    canvas = replace(_CANVAS, language=Language(tongue.spoken()))
+    time = tr("Time (s)")
+    drawings = (
+        ("course-iops", growing.rate_chart(canvas, title="IOPS", time=time)),
+        (
+            "course-latency",
+            growing.latency_chart(
+                canvas,
+                title=tr("Latency (ms)"),
+                time=time,
+                mean=tr("mean"),
+                most=tr("maximum"),
+            ),
+        ),
+    )
+    return {
+        "charts": [{"id": name, "body": drawing.body} for name, drawing in drawings],
+        "levels": ["p50", "p99", "p99.9"],
+        "words": {"away": tr("The server does not answer; the page asks again by itself.")},
+    }
