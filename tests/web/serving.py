@@ -2,12 +2,14 @@
 
 import http.client
 import json
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from teijo.web import server
 from teijo.web.serving import Serving, serving_of
@@ -51,6 +53,7 @@ class Served:
         method: str = "GET",
         headers: Mapping[str, str] | None = None,
         host: str | None = None,
+        body: bytes = b"",
     ) -> Answer:
         """Ask for a path as it is written, without making it any tidier."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
@@ -58,7 +61,7 @@ class Served:
         connection.putheader("Host", self.host if host is None else host)
         for name, value in (headers or {}).items():
             connection.putheader(name, value)
-        connection.endheaders()
+        connection.endheaders(body or None)
         answer = connection.getresponse()
         found = Answer(
             answer.status,
@@ -67,6 +70,26 @@ class Served:
         )
         connection.close()
         return found
+
+    def word(self) -> str:
+        """Return what the forms of this server know."""
+        found = re.search(r'name="word" value="([^"]+)"', self.ask("/start").text)
+        assert found is not None
+        return found[1]
+
+    def send(
+        self, path: str, *, word: str | None = None, headers: Mapping[str, str] | None = None,
+        **fields: str,
+    ) -> Answer:  # fmt: skip
+        """Send a form as a page of the server does, or with what is said otherwise."""
+        whole = fields | {"word": self.word() if word is None else word}
+        body = urlencode(whole).encode()
+        usual = {
+            "Origin": self.address,
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Content-Length": str(len(body)),
+        }
+        return self.ask(path, method="POST", headers=usual | dict(headers or {}), body=body)
 
     def runs(self) -> dict[str, dict[str, Any]]:
         """Return the rows of the list by the name of their file, once all files are read."""
@@ -79,9 +102,11 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path, token: str | None = None, port: int = 0) -> Iterator[Served]:
+def served(
+    folder: Path, token: str | None = None, port: int = 0, **options: Any
+) -> Iterator[Served]:
     """Serve a folder, at a free port if none is named, as long as the block goes on."""
-    bound = server.bound(serving_of(folder, port=port, token=token))
+    bound = server.bound(serving_of(folder, port=port, token=token, **options))
     answering = server.server_of(bound)
     thread = threading.Thread(target=answering.run, kwargs={"sockets": [bound.socket]})
     thread.start()

@@ -2,71 +2,23 @@
 
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser
 
 from teijo import api
 from teijo.runfile import reader
 from teijo.terms.remark import Remark, RemarkKind
 from tests.runfile.samples import sealed_run
+from tests.web.browsing import CHROMIUM, is_wider, serious, until, visited
 from tests.web.serving import served
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 SETTINGS = {"minute": "1s", "mixes": "0/100", "block_sizes": "4KiB", "precondition_times": "1"}
 HOSTILE = "<img src=x onerror=\"document.title='broken'\"><script>document.title='broken'</script>"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as play:
-        started = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
-@contextmanager
-def visited(browser: Browser, **options: Any) -> Iterator[tuple[Page, list[str]]]:
-    """Give a page, and what its console says and what it asks of others."""
-    context = browser.new_context(**options)
-    page, said = context.new_page(), list[str]()
-    page.on("console", lambda told: said.append(f"{told.type}: {told.text}"))
-    page.on("pageerror", lambda error: said.append(f"error: {error}"))
-
-    def asked(request: Any) -> None:
-        if not re.match(r"(http://127\.0\.0\.1:|data:|blob:)", request.url):
-            said.append(f"elsewhere: {request.url}")
-
-    page.on("request", asked)
-    yield page, said
-    context.close()
-
-
-def until(page: Page, condition: str) -> None:
-    """Wait until an expression holds; the page itself may not be asked to, for it evals nothing."""
-    while not page.evaluate(condition):
-        page.wait_for_timeout(100)
-
-
-def is_wider(page: Page) -> bool:
-    return bool(page.evaluate("document.documentElement.scrollWidth > innerWidth"))
-
-
-def serious(page: Page) -> list[str]:
-    """Return what a program that looks for barriers finds serious."""
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{each['id']}: {each['nodes'][0]['html'][:200]}"
-        for each in found
-        if each["impact"] in ("serious", "critical")
-    ]
 
 
 def test_a_run_grows_is_reloaded_and_outlives_the_server(browser: Browser, tmp_path: Path) -> None:

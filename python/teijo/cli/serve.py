@@ -15,13 +15,40 @@ EXAMPLES = (
     "teijo serve                          the run files here, at http://127.0.0.1:8642",
     "teijo serve results --port 8700      those of another folder, at another port",
     "teijo serve --host 0.0.0.0 --token new    for other machines, who need the token it prints",
+    "teijo serve --files /mnt/disk         runs may be started on files in this folder too",
+    "teijo serve --destroy S4EVNX0R123456 --token new    and on the drive with this serial",
+    "teijo serve --read-only               nothing is started, stopped or taken",
 )
+
+ReadOnly = Annotated[
+    bool, typer.Option("--read-only", help="Nothing can be started, stopped or added.")
+]
+Files = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--files",
+        metavar="DIR",
+        help="Let runs be started on files in this folder, old or new; may stand many times.",
+    ),
+]
+MayDestroy = Annotated[
+    str | None,
+    typer.Option(
+        "--destroy",
+        metavar="SERIAL",
+        help="Let runs be started on the block device with this serial number, S1,S2 for several; "
+        "whoever starts one types it again. Asks for --token.",
+    ),
+]
 
 
 def verb(
     folder: Folder = Path(),
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="The address. [default: this machine alone]")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="The address. [default: this machine alone]", show_default=False
+        ),
     ] = HOST,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")
@@ -35,10 +62,14 @@ def verb(
         ),
     ] = None,
     recursive: Recursive = False,
+    read_only: ReadOnly = False,
+    files: Files = None,
+    destroy: MayDestroy = None,
 ) -> None:
     """Show every run in DIR in a browser, also those that go on, as they go on.
 
-    Nothing is started, stopped or changed from the page. It ends with Ctrl+C; runs go on.
+    From the page runs are started on simulated devices, and on what --files and --destroy name,
+    stopped and resumed. It ends with Ctrl+C; runs go on.
     """
     try:
         from teijo.web import server
@@ -51,7 +82,16 @@ def verb(
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder", remedy="Name one: teijo serve DIR")
     asked = "" if token == "new" else token
-    serving = serving_of(folder, host=host, port=port, recursive=recursive, token=asked)
+    serving = serving_of(
+        folder,
+        host=host,
+        port=port,
+        recursive=recursive,
+        token=asked,
+        read_only=read_only,
+        files=files or (),
+        destroy=destroy,
+    )
     try:
         bound = server.bound(serving)
     except OSError as error:

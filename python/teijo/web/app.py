@@ -9,30 +9,36 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from teijo.errors import RunFileError, TeijoError
+from teijo.errors import RunFileError, TeijoError, UnsafeError, UsageError
 from teijo.outside.text import visible
 from teijo.speech import tongue
 from teijo.speech.tongue import tr
 from teijo.web.assets import ASSETS
 from teijo.web.desk import Desk
-from teijo.web.guard import Guard
-from teijo.web.pages import run, runs
+from teijo.web.forms import Forms
+from teijo.web.guard import UPLOAD, Guard
+from teijo.web.pages import acts, run, runs, start, upload
 from teijo.web.programs import runs as runs_json
 from teijo.web.serving import Serving
 from teijo.web.site import Site, Templates, speaking_to
 
 ASSET_AGE_S: Final = 3600
+_STATUS: Final = ((RunFileError, 404), (UsageError, 400), (UnsafeError, 403))
 
 
 def application(serving: Serving) -> Guard:
     """Return what answers every request for a folder of run files."""
     desk = Desk(serving)
-    site = Site(desk, Templates(serving))
+    forms = Forms()
+    site = Site(desk, Templates(serving, forms.word), forms)
     errors = _Errors(site)
     app = Starlette(
         routes=[
             *runs.routes(site),
             *run.routes(site),
+            *start.routes(site),
+            *acts.routes(site),
+            *upload.routes(site),
             *runs_json.routes(site),
             Route("/static/{name:str}", _asset),
         ],
@@ -78,7 +84,7 @@ class _Errors:
     def refused(self, request: Request, error: Exception) -> Response:
         """Return what Teijo says of an error it knows."""
         assert isinstance(error, TeijoError)
-        status = 404 if isinstance(error, RunFileError) else 500
+        status = next((each for kind, each in _STATUS if isinstance(error, kind)), 500)
         return self._error(request, status, error.message, error.remedy)
 
     def missing(self, request: Request, error: Exception) -> Response:
@@ -93,7 +99,8 @@ class _Errors:
 
     def _error(self, request: Request, status: int, message: str, remedy: str) -> Response:
         message, remedy = tongue.said(message), tongue.said(remedy)
-        if request.url.path.startswith("/api/") or request.url.path.endswith("/events"):
+        path = request.url.path
+        if path.startswith("/api/") or path.endswith("/events") or path == UPLOAD:
             body = {"error": {"message": message, "remedy": remedy}}
             return JSONResponse(body, status_code=status)
         return HTMLResponse(self._page(message, remedy), status_code=status)

@@ -46,12 +46,12 @@ def _font(name: str) -> Asset:
 
 
 _SCRIPT: Final = "text/javascript; charset=utf-8"
+_OWN_SCRIPTS: Final = ("index.js", "run.js", "start.js", "job.js")
 ASSETS: Final[Mapping[str, Asset]] = {
     "app.css": Asset("text/css; charset=utf-8", _style),
     "vega.js": Asset(_SCRIPT, lambda: svg.javascript().encode()),
     "report.js": Asset(_SCRIPT, lambda: html.script().encode()),
-    "index.js": Asset(_SCRIPT, (_STATIC / "index.js").read_bytes),
-    "run.js": Asset(_SCRIPT, (_STATIC / "run.js").read_bytes),
+    **{name: Asset(_SCRIPT, (_STATIC / name).read_bytes) for name in _OWN_SCRIPTS},
     "icon.svg": Asset("image/svg+xml", (_STATIC / "icon.svg").read_bytes),
     **{f"Inter-{name}.woff2": _font(f"Inter-{name}.woff2") for name, _ in _WEIGHTS},
 }

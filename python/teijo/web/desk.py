@@ -19,6 +19,7 @@ from teijo.report import html
 from teijo.report.language import Language
 from teijo.runfile.names import SEALED_SUFFIX
 from teijo.speech import tongue
+from teijo.web.jobs import Jobs
 from teijo.web.live import Sight, Watchers
 from teijo.web.question import CHOSEN
 from teijo.web.serving import Serving
@@ -41,7 +42,9 @@ class Desk:
 
     def __init__(self, serving: Serving) -> None:
         """Take what is known of the folder; it is read in the background once `open` is entered."""
+        self.serving = serving
         self.folder = serving.folder
+        self.jobs = Jobs(serving.folder.absolute())
         self.shelf = api.Shelf(serving.folder, recursive=serving.recursive)
         self.watchers = Watchers(self._watched)
         self.reading: Progress | None = None
@@ -51,13 +54,14 @@ class Desk:
     @asynccontextmanager
     async def open(self, _: Starlette) -> AsyncIterator[None]:
         """Keep the index up to date as long as the server goes on."""
-        task = asyncio.create_task(self._refresh())
+        tasks = [asyncio.create_task(each) for each in (self._refresh(), self.jobs.go_on())]
         try:
             yield
         finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+            for task in tasks:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
             self.shelf.close()
 
     def find(self, question: Question) -> Found:

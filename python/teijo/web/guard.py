@@ -13,6 +13,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from teijo.units import MIB
+from teijo.web.forms import FORM_BYTES_MOST
 from teijo.web.serving import Serving
 
 COOKIE: Final = "teijo"
@@ -24,16 +26,21 @@ HEADERS: Final = {
     "content-security-policy": CONTENT_POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
+    # With "no-referrer" a browser does not say either which page a form is from.
+    "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
-METHODS: Final = ("GET", "HEAD")
+READING: Final = ("GET", "HEAD")
+CHANGING: Final = "POST"
+UPLOAD: Final = "/upload"
+UPLOAD_BYTES_MOST: Final = 512 * MIB
 BURST: Final = 300.0
 """Requests one client may make at once."""
 PER_SECOND: Final = 60.0
 CLIENTS_KEPT: Final = 1_000
+_DIGITS_MOST: Final = 16
 HTTP_PORT: Final = 80
 """What a browser does not say of an address."""
 
@@ -100,14 +107,29 @@ class Guard:
             return _said(421, "This server has another name.")
         if not self._is_from_here(headers):
             return _said(403, "Another page asked for this.")
-        if scope["method"] not in METHODS:
+        if scope["method"] not in READING and not self._may_change(scope, headers):
             return _said(405, "Nothing can be changed here.")
-        if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
-            return _said(413, "A request for a page has no content.")
+        if not self._is_short(scope, headers):
+            return _said(413, "This is too much.")
         client = scope["client"][0] if scope.get("client") else ""
         if not self.rates.take(client, time.monotonic()):
             return _said(429, "Too many requests; wait a second.", {"retry-after": "1"})
         return self._unknown(scope, headers) if self.serving.token else None
+
+    def _may_change(self, scope: Scope, headers: Headers) -> bool:
+        """Tell whether a request may change something: a page of this server must have sent it."""
+        return scope["method"] == CHANGING and not self.serving.read_only and "origin" in headers
+
+    def _is_short(self, scope: Scope, headers: Headers) -> bool:
+        """Tell whether a request says how much content it has, and that is little enough."""
+        length = headers.get("content-length", "0")
+        if "transfer-encoding" in headers or not (length.isascii() and length.isdigit()):
+            return False
+        if scope["method"] in READING:
+            most = 0
+        else:
+            most = UPLOAD_BYTES_MOST if scope["path"] == UPLOAD else FORM_BYTES_MOST
+        return len(length) < _DIGITS_MOST and int(length) <= most
 
     def _is_ours(self, hosts: list[str]) -> bool:
         """Tell whether the browser knows this server by one of its own names."""
@@ -122,7 +144,8 @@ class Guard:
     def _is_from_here(self, headers: Headers) -> bool:
         """Tell whether a page of this server asks, or somebody who typed the address."""
         site = headers.get("sec-fetch-site", "none")
-        navigates = headers.get("sec-fetch-mode") == "navigate"
+        # A link may lead here from anywhere; a form of another page may not.
+        navigates = headers.get("sec-fetch-mode") == "navigate" and "origin" not in headers
         if site not in ("none", "same-origin") and not navigates:
             return False
         origin = headers.get("origin")

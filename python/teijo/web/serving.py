@@ -1,13 +1,16 @@
 """What a server was told as it began, and who may ask it for anything."""
 
+import os
 import re
 import secrets
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
+from teijo.device import serial
 from teijo.errors import UsageError
 from teijo.web import HOST, PORT
 
@@ -22,13 +25,17 @@ class Serving:
 
     `token` is what a browser has to know; "" where only this machine may ask. `names` are what
     the browser may call the server: a name that is none of them is somebody else's, made to point
-    here (DNS rebinding).
+    here (DNS rebinding). Where it is not `read_only`, runs are started: on simulated devices, on
+    files in the folders `files`, and on the devices whose serials are in `destroy`.
     """
 
     folder: Path
     host: str = HOST
     port: int = PORT
     recursive: bool = False
+    read_only: bool = False
+    files: tuple[Path, ...] = ()
+    destroy: tuple[str, ...] = ()
     token: str = ""
     names: frozenset[str] = field(default_factory=frozenset)
 
@@ -53,13 +60,32 @@ def serving_of(
     port: int = PORT,
     recursive: bool = False,
     token: str | None = None,
+    read_only: bool = False,
+    files: Sequence[Path] = (),
+    destroy: str | None = None,
 ) -> Serving:
-    """Return what is served where. `token` is "" for one that is made here, None for none.
+    """Return what is served where. `token` is "" for one that is made here, None for none;
+    `destroy` the serials of the devices that may be written, "S1,S2".
 
     Raises:
         UsageError: others could reach the address, and no token was asked for; or a token that
-            can be guessed.
+            can be guessed; or a device may be destroyed without one; or what is to be started
+            where nothing is.
     """
+    serials = serial.named(destroy)
+    if read_only and (files or serials):
+        raise UsageError(
+            "--read-only starts nothing, and --files and --destroy say what may be started",
+            remedy="Leave one of them away.",
+        )
+    if serials and token is None:
+        raise UsageError(
+            "--destroy: everybody who is logged in to this machine could start a run from the page",
+            remedy="Add --token new, and open the address it prints.",
+        )
+    for place in files:
+        if not place.is_dir():
+            raise UsageError(f"--files: {place} is no folder", remedy="Name a folder for files.")
     if token is None and not _is_own(host):
         raise UsageError(
             f"--host {host}: others can reach this address",
@@ -78,6 +104,9 @@ def serving_of(
         port=port,
         recursive=recursive,
         token=made,
+        read_only=read_only,
+        files=tuple(dict.fromkeys(Path(os.path.realpath(place)) for place in files)),
+        destroy=serials,
         names=frozenset({host.lower(), *names}),
     )
 

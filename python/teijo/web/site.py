@@ -17,11 +17,13 @@ from teijo.outside.text import visible
 from teijo.speech import tongue
 from teijo.speech.tongue import tr
 from teijo.web.desk import Desk
+from teijo.web.forms import Forms
 from teijo.web.serving import Serving
 
 Handler = Callable[[Request], Awaitable[Response]]
 _LANGUAGES: Final = (("en", "English"), ("ja", "日本語"))
-_BAR: Final = (("/", "Runs"),)
+START: Final = "/start"
+_BAR: Final = (("/", "Runs"), (START, "Start a run"))
 """What every page leads to."""
 _TEXT_MOST: Final = 200
 _HERE: Final[ContextVar[str]] = ContextVar("here", default="/")
@@ -31,9 +33,11 @@ _HERE: Final[ContextVar[str]] = ContextVar("here", default="/")
 class Templates:
     """The templates of the pages, read once."""
 
-    def __init__(self, serving: Serving) -> None:
-        """Read them."""
+    def __init__(self, serving: Serving, word: str) -> None:
+        """Read them; `word` is what their forms know."""
+        self._word = word
         self._folder = shown(str(serving.folder))
+        self._changes = not serving.read_only
         self._environment = Environment(
             loader=FileSystemLoader(Path(__file__).with_name("templates")),
             autoescape=True,
@@ -49,7 +53,9 @@ class Templates:
             tr=tr,
             language=tongue.spoken(),
             languages=_LANGUAGES,
-            bar=[(path, tr(title)) for path, title in _BAR],
+            bar=[(path, tr(title)) for path, title in _BAR if self._changes or path != START],
+            changes=self._changes,
+            word=self._word,
             path=here.partition("?")[0],
             lang_query=f"?lang={tongue.spoken()}",
             here_in=lambda code: f"{here}{mark}lang={code}",
@@ -64,15 +70,16 @@ class Site:
 
     desk: Desk
     templates: Templates
+    forms: Forms
 
-    def route(self, path: str, handler: Handler) -> Route:
+    def route(self, path: str, handler: Handler, method: str = "GET") -> Route:
         """Return an address whose answer is in the language of the request."""
 
         async def answer(request: Request) -> Response:
             with speaking_to(request):
                 return await handler(request)
 
-        return Route(path, answer)
+        return Route(path, answer, methods=[method])
 
 
 @contextmanager

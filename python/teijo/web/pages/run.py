@@ -19,6 +19,7 @@ from teijo.report.language import Language
 from teijo.speech import tongue
 from teijo.speech.tongue import tr
 from teijo.web.live import Sight, Watcher
+from teijo.web.pages.acts import acts_of
 from teijo.web.site import Site, language_of
 from teijo.web.state_json import Json, course_json, state_json
 
@@ -42,6 +43,7 @@ class _RunPage:
     """The answers."""
 
     def __init__(self, site: Site) -> None:
+        self.site = site
         self.desk = site.desk
         self.templates = site.templates
 
@@ -51,7 +53,8 @@ class _RunPage:
         async with self.desk.watchers.looking(key) as watcher:
             sight = await watcher.after(0)
             parts = await asyncio.to_thread(self.desk.report, key, sight)
-            return HTMLResponse(self._page(key, sight, parts))
+            acts = await asyncio.to_thread(acts_of, self.site, key, sight.state, sight.reported)
+            return HTMLResponse(self._page(key, sight, parts, acts))
 
     async def report(self, request: Request) -> Response:
         """Return the parts of a report, for a page that shows an older one of the same run."""
@@ -77,6 +80,7 @@ class _RunPage:
         async def stream() -> AsyncIterator[str]:
             with tongue.speaking(language):
                 yield "retry: 1000\n\n"
+                yield _event("server", {"word": self.site.forms.word})
                 async with self.desk.watchers.looking(key) as watcher:
                     async for each in _told(watcher):
                         yield each
@@ -84,7 +88,7 @@ class _RunPage:
         headers = {"x-accel-buffering": "no"}
         return StreamingResponse(stream(), media_type="text/event-stream", headers=headers)
 
-    def _page(self, key: str, sight: Sight, parts: html.Parts) -> str:
+    def _page(self, key: str, sight: Sight, parts: html.Parts, acts: str) -> str:
         state = state_json(sight.state)
         return self.templates.made(
             "run.html",
@@ -94,6 +98,7 @@ class _RunPage:
             state=state,
             percent=round(state["share"] * 100),
             parts=parts,
+            acts=acts,
             file_href=f"/runs/{quote(key)}/report.html?lang={tongue.spoken()}",
             page_data=html.script_safe(json.dumps(_page_data(), ensure_ascii=False)),
         )

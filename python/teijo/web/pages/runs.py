@@ -18,6 +18,7 @@ from teijo.outside.text import visible
 from teijo.speech import tongue
 from teijo.speech.tongue import reported, said, tr
 from teijo.web.desk import Found
+from teijo.web.pages.start import job_seen
 from teijo.web.question import CHOSEN, ROWS, chosen, query_of, question_of, sorted_by
 from teijo.web.site import Site, shown
 
@@ -64,6 +65,7 @@ def _page(site: Site, question: Question, found: Found) -> str:
         else "",
         reading=_reading(found.reading),
         nothing=_nothing(found),
+        jobs=[job_seen(site.desk, job) for job in site.desk.jobs.shown],
         heads=[_head(question, column, language) for column in _TABLE],
         rows=[_row(each, language) for each in found.answer.rows],
         page=page,

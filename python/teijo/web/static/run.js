@@ -60,7 +60,16 @@
     if (place.textContent !== text) place.textContent = text;
   };
 
+  // The buttons of a run that stops, or was left, are others.
+  const showActs = async (state) => {
+    const now = `${state.ending} ${state.stopping}`;
+    if (find("acts").dataset.of === now) return;
+    find("acts").dataset.of = now;
+    const answer = await fetch(`/runs/${run}/acts${query}`);
+    if (answer.ok) find("acts").innerHTML = await answer.text();
+  };
   const showState = (state) => {
+    showActs(state);
     document.body.dataset.ending = state.ending;
     find("live").hidden = state.ending !== "running";
     say("live-title", state.title);
@@ -149,6 +158,10 @@
     stream.addEventListener("open", () => say("live-connection", ""));
     stream.addEventListener("error", () => say("live-connection", words.away));
     stream.addEventListener("course", (event) => { take(JSON.parse(event.data)); drawCourse(); });
+    // A server that was started again knows another word: see forms.py.
+    stream.addEventListener("server", (event) => {
+      for (const field of document.getElementsByName("word")) field.value = JSON.parse(event.data).word;
+    });
     stream.addEventListener("state", (event) => showState(JSON.parse(event.data)));
     stream.addEventListener("report", (event) => showReport(JSON.parse(event.data).report));
     stream.addEventListener("trouble", (event) => {
