@@ -3,6 +3,7 @@
 import http.client
 import json
 import re
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +12,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import uvicorn
+
 from teijo.web import server
+from teijo.web.connection import Limits
 from teijo.web.serving import Serving, serving_of
 
 
@@ -33,6 +37,7 @@ class Served:
     """A server that answers."""
 
     serving: Serving
+    answering: uvicorn.Server
 
     @property
     def port(self) -> int:
@@ -44,7 +49,7 @@ class Served:
 
     @property
     def address(self) -> str:
-        return f"http://{self.host}"
+        return f"{self.serving.scheme}://{self.host}"
 
     def ask(
         self,
@@ -56,7 +61,7 @@ class Served:
         body: bytes = b"",
     ) -> Answer:
         """Ask for a path as it is written, without making it any tidier."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = self._connection()
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         connection.putheader("Host", self.host if host is None else host)
         for name, value in (headers or {}).items():
@@ -90,6 +95,12 @@ class Served:
             "Content-Length": str(len(body)),
         }
         return self.ask(path, method="POST", headers=usual | dict(headers or {}), body=body)
+    def _connection(self) -> http.client.HTTPConnection:
+        certificate = self.serving.certificate
+        if certificate is None:
+            return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        trusting = ssl.create_default_context(cafile=str(certificate))
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=60, context=trusting)
 
     def runs(self) -> dict[str, dict[str, Any]]:
         """Return the rows of the list by the name of their file, once all files are read."""
@@ -103,10 +114,15 @@ class Served:
 
 @contextmanager
 def served(
-    folder: Path, token: str | None = None, port: int = 0, **options: Any
+    folder: Path,
+    token: str | None = None,
+    port: int = 0,
+    *,
+    limits: Limits | None = None,
+    **options: Any,
 ) -> Iterator[Served]:
     """Serve a folder, at a free port if none is named, as long as the block goes on."""
-    bound = server.bound(serving_of(folder, port=port, token=token, **options))
+    bound = server.bound(serving_of(folder, port=port, token=token, **options), limits)
     answering = server.server_of(bound)
     thread = threading.Thread(target=answering.run, kwargs={"sockets": [bound.socket]})
     thread.start()
@@ -114,7 +130,7 @@ def served(
         while not answering.started:
             thread.join(0.01)
             assert thread.is_alive()
-        yield Served(bound.serving)
+        yield Served(bound.serving, answering)
     finally:
         answering.should_exit = True
         thread.join()

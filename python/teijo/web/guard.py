@@ -41,8 +41,6 @@ BURST: Final = 300.0
 PER_SECOND: Final = 60.0
 CLIENTS_KEPT: Final = 1_000
 _DIGITS_MOST: Final = 16
-HTTP_PORT: Final = 80
-"""What a browser does not say of an address."""
 
 
 @dataclass
@@ -136,7 +134,8 @@ class Guard:
         if len(hosts) != 1:
             return False
         name, port = _split(hosts[0])
-        if port != str(self.serving.port) and (port, self.serving.port) != (None, HTTP_PORT):
+        left_out = port is None and self.serving.port == self.serving.usual_port
+        if port != str(self.serving.port) and not left_out:
             return False
         # Which addresses a machine has changes; an address cannot be made to point elsewhere.
         return name in self.serving.names or (self.serving.is_everywhere and _is_address(name))
@@ -155,7 +154,7 @@ class Guard:
             parts = urlsplit(origin)
         except ValueError:
             return False
-        return parts.scheme in ("http", "https") and parts.netloc == headers.get("host")
+        return parts.scheme == self.serving.scheme and parts.netloc == headers.get("host")
 
     def _unknown(self, scope: Scope, headers: Headers) -> Response | None:
         """Return what somebody is told who does not show the token; it is taken from the address
@@ -171,7 +170,14 @@ class Guard:
         # A path like "//host" would lead elsewhere, and so would one with a backslash.
         path = "/" + quote(scope["path"].lstrip("/"))
         answer = RedirectResponse(path + (f"?{rest}" if rest else ""), status_code=303)
-        answer.set_cookie(COOKIE, self.serving.token, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(
+            COOKIE,
+            self.serving.token,
+            path="/",
+            secure=self.serving.scheme == "https",
+            httponly=True,
+            samesite="strict",
+        )
         return answer
 
     def _knows(self, headers: Headers) -> bool:

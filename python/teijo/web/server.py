@@ -1,29 +1,36 @@
 """The server itself: a socket that is bound first, so that its address is known when it is told."""
 
+import logging
 import os
 import socket
+import ssl
+import time
 from dataclasses import dataclass, replace
 from typing import Final
 
 import uvicorn
 
 from teijo.web.app import application
+from teijo.web.connection import IDLE_S, Limits, Listener, in_parts, protocol_of
 from teijo.web.serving import Serving
+from teijo.web.tls import context_of
 
-CONNECTIONS_MOST: Final = 400
 HEADER_BYTES_MOST: Final = 16 << 10
-IDLE_S: Final = 10
-"""A connection that asks nothing more is closed."""
+_WAITING_MOST: Final = 1024
+"""Connections that the kernel keeps until they are accepted."""
+_AT_ONCE: Final = 128
+"""And of these so many are accepted before those are looked after that are there."""
 END_S: Final = 3
 """Streams that go on when the server ends are left after so long."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A server with its socket."""
+    """A server with its socket, and what it shakes hands with where it has a certificate."""
 
     serving: Serving
-    socket: socket.socket
+    socket: Listener
+    tls: ssl.SSLContext | None = None
 
     @property
     def address(self) -> str:
@@ -31,12 +38,34 @@ class Bound:
         return self.serving.address
 
 
-def bound(serving: Serving) -> Bound:
-    """Return the server with the address taken.
+class _Server(uvicorn.Server):
+    """uvicorn's server, which looks after its connections at each of its ticks."""
+
+    def __init__(self, config: uvicorn.Config, listener: Listener) -> None:
+        super().__init__(config)
+        self._listener = listener
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer."""
+        await super().startup(sockets)
+        self._listener.listen(_WAITING_MOST)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Do what is due every 0.1 s; return whether the server ends."""
+        self._listener.open_ones.look(time.monotonic())
+        return await super().on_tick(counter)
+
+
+def bound(serving: Serving, limits: Limits | None = None) -> Bound:
+    """Return the server with the address taken; without limits, with those of this process.
 
     Raises:
-        OSError: it cannot be had.
+        UsageError: its certificate cannot be used.
+        OSError: the address cannot be had.
     """
+    tls = None
+    if serving.certificate is not None:
+        tls = context_of(serving.certificate, serving.key)
     ((family, kind, protocol, _, address), *_) = socket.getaddrinfo(
         serving.host, serving.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )
@@ -44,20 +73,21 @@ def bound(serving: Serving) -> Bound:
     try:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(address)
-        taken.listen(128)
+        taken.listen(_WAITING_MOST)
     except OSError:
         taken.close()
         raise
-    return Bound(replace(serving, port=taken.getsockname()[1]), taken)
+    return Bound(replace(serving, port=taken.getsockname()[1]), Listener(taken, limits), tls)
 
 
 def server_of(place: Bound) -> uvicorn.Server:
     """Return the server that answers at a socket."""
-    return uvicorn.Server(
+    tls = place.tls
+    return _Server(
         uvicorn.Config(
-            application(place.serving),
+            in_parts(application(place.serving)),
             loop="asyncio",
-            http="h11",
+            http=protocol_of(place.socket.open_ones),
             ws="none",
             lifespan="on",
             log_config=None,
@@ -66,16 +96,21 @@ def server_of(place: Bound) -> uvicorn.Server:
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=CONNECTIONS_MOST,
+            backlog=_AT_ONCE,
+            ssl_context_factory=None if tls is None else lambda _config, _default: tls,
             h11_max_incomplete_event_size=HEADER_BYTES_MOST,
             timeout_keep_alive=IDLE_S,
             timeout_graceful_shutdown=END_S,
-        )
+        ),
+        place.socket,
     )
 
 
 def run(place: Bound) -> None:
     """Answer until the process is interrupted."""
+    if os.environ.get("TEIJO_DEBUG") != "1":
+        # It tells of clients that break off, which is no error that a person should read of.
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     try:
         server_of(place).run(sockets=[place.socket])
     except KeyboardInterrupt:

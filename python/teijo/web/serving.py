@@ -14,6 +14,8 @@ from teijo.device import serial
 from teijo.errors import UsageError
 from teijo.web import HOST, PORT
 
+_HTTP_PORT: Final = 80
+_HTTPS_PORT: Final = 443
 _TOKEN_BYTES: Final = 24
 _TOKEN: Final = re.compile(r"[A-Za-z0-9._~-]{16,}")
 """A token somebody brings along: it stands in an address and in a cookie as it is."""
@@ -27,6 +29,8 @@ class Serving:
     the browser may call the server: a name that is none of them is somebody else's, made to point
     here (DNS rebinding). Where it is not `read_only`, runs are started: on simulated devices, on
     files in the folders `files`, and on the devices whose serials are in `destroy`.
+    here (DNS rebinding). With a certificate it speaks TLS alone; `key` is None where the key is in
+    the same file. `begun` is the name of a run file that is shown before the index knows of it.
     """
 
     folder: Path
@@ -38,6 +42,19 @@ class Serving:
     destroy: tuple[str, ...] = ()
     token: str = ""
     names: frozenset[str] = field(default_factory=frozenset)
+    certificate: Path | None = None
+    key: Path | None = None
+    begun: str = ""
+
+    @property
+    def scheme(self) -> str:
+        """What its address begins with."""
+        return "http" if self.certificate is None else "https"
+
+    @property
+    def usual_port(self) -> int:
+        """The port that a browser leaves out of an address."""
+        return _HTTP_PORT if self.certificate is None else _HTTPS_PORT
 
     @property
     def is_everywhere(self) -> bool:
@@ -50,7 +67,7 @@ class Serving:
         name = _reached() if self.is_everywhere else self.host
         host = f"[{name}]" if ":" in name else name
         query = f"?token={self.token}" if self.token else ""
-        return f"http://{host}:{self.port}/{query}"
+        return f"{self.scheme}://{host}:{self.port}/{query}"
 
 
 def serving_of(
@@ -63,29 +80,23 @@ def serving_of(
     read_only: bool = False,
     files: Sequence[Path] = (),
     destroy: str | None = None,
+    certificate: Path | None = None,
+    key: Path | None = None,
 ) -> Serving:
     """Return what is served where. `token` is "" for one that is made here, None for none;
     `destroy` the serials of the devices that may be written, "S1,S2".
 
     Raises:
         UsageError: others could reach the address, and no token was asked for; or a token that
-            can be guessed; or a device may be destroyed without one; or what is to be started
-            where nothing is.
+            can be guessed; or a key without a certificate; or a device may be destroyed without a
+            token; or what is to be started where nothing is.
     """
+    if key is not None and certificate is None:
+        raise UsageError(
+            "--key: a key alone makes no TLS", remedy="Name its certificate as well: --cert FILE"
+        )
     serials = serial.named(destroy)
-    if read_only and (files or serials):
-        raise UsageError(
-            "--read-only starts nothing, and --files and --destroy say what may be started",
-            remedy="Leave one of them away.",
-        )
-    if serials and token is None:
-        raise UsageError(
-            "--destroy: everybody who is logged in to this machine could start a run from the page",
-            remedy="Add --token new, and open the address it prints.",
-        )
-    for place in files:
-        if not place.is_dir():
-            raise UsageError(f"--files: {place} is no folder", remedy="Name a folder for files.")
+    _check_started(files, serials, read_only=read_only, has_token=token is not None)
     if token is None and not _is_own(host):
         raise UsageError(
             f"--host {host}: others can reach this address",
@@ -108,7 +119,27 @@ def serving_of(
         files=tuple(dict.fromkeys(Path(os.path.realpath(place)) for place in files)),
         destroy=serials,
         names=frozenset({host.lower(), *names}),
+        certificate=certificate,
+        key=key,
     )
+
+
+def _check_started(
+    files: Sequence[Path], serials: Sequence[str], *, read_only: bool, has_token: bool
+) -> None:
+    if read_only and (files or serials):
+        raise UsageError(
+            "--read-only starts nothing, and --files and --destroy say what may be started",
+            remedy="Leave one of them away.",
+        )
+    if serials and not has_token:
+        raise UsageError(
+            "--destroy: everybody who is logged in to this machine could start a run from the page",
+            remedy="Add --token new, and open the address it prints.",
+        )
+    for place in files:
+        if not place.is_dir():
+            raise UsageError(f"--files: {place} is no folder", remedy="Name a folder for files.")
 
 
 def _is_own(host: str) -> bool:
