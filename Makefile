@@ -210,7 +210,7 @@ help: ## print this
 # servers of their own, so those of the system that come with the packages are not left running.
 APT_RUN := gcc libc6-dev python3-venv fio smartmontools nvme-cli hdparm
 APT_TEST := $(APT_RUN) chromium qemu-system-x86 busybox-static kmod e2fsprogs xfsprogs \
-	btrfs-progs poppler-utils fuse3 openssh-client mariadb-server postgresql bonnie++ sg3-utils
+	btrfs-progs poppler-utils fuse3 openssh-client openssl mariadb-server postgresql bonnie++ sg3-utils
 
 .stamps/apt-run: PACKAGES = $(APT_RUN)
 .stamps/apt-test: PACKAGES = $(APT_TEST)

@@ -18,6 +18,7 @@ EXAMPLES = (
     "teijo serve --files /mnt/disk         runs may be started on files in this folder too",
     "teijo serve --destroy S4EVNX0R123456 --token new    and on the drive with this serial",
     "teijo serve --read-only               nothing is started, stopped or taken",
+    "teijo serve --host lab --token new --cert lab.pem --key lab.key    and encrypted",
 )
 
 ReadOnly = Annotated[
@@ -61,6 +62,18 @@ def verb(
             "machine's own.",
         ),
     ] = None,
+    cert: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Speak TLS (https) with this certificate, in PEM form, those that vouch for it "
+            "behind it.",
+        ),
+    ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Its private key, where that is in another file."),
+    ] = None,
     recursive: Recursive = False,
     read_only: ReadOnly = False,
     files: Files = None,
@@ -91,6 +104,8 @@ def verb(
         read_only=read_only,
         files=files or (),
         destroy=destroy,
+        certificate=cert,
+        key=key,
     )
     try:
         bound = server.bound(serving)
