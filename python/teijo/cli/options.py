@@ -140,6 +140,12 @@ Progress = Annotated[
     ProgressMode | None,
     typer.Option("--progress", help="How to show progress. [default: rich on a terminal]"),
 ]
+Serve = Annotated[
+    bool,
+    typer.Option(
+        "--serve", help="Show the run in a browser meanwhile, at an address of this machine alone."
+    ),
+]
 WhichEngine = Annotated[Engine, typer.Option("--engine", help="Who makes the I/O.")]
 Seed = Annotated[
     int | None,

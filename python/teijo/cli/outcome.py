@@ -41,25 +41,35 @@ class Act(Protocol):
 
 
 def carry_out(
-    act: Act, mode: ProgressMode | None, name: Callable[[Path], None] = console.name
+    act: Act,
+    mode: ProgressMode | None,
+    name: Callable[[Path], None] = console.name,
+    *,
+    serve: bool = False,
 ) -> "Run":
     """Run, telling how it goes; an early end still names the file it leaves, on stdout.
 
     Signals ask it to stop. `name` is called with that file instead, where stdout has other data.
+    With `serve` the run has a page in the browser meanwhile.
 
     Raises:
         TeijoError: what ended the run early.
         typer.Exit: the same, where a program has read it on stderr as a JSON line.
     """
+    from teijo.cli.page import page_beside
     from teijo.cli.progress import telling
     from teijo.cli.signals import heard
-    from teijo.runner.events import Ended, Stopping
+    from teijo.runner.events import Ended, RunStarted, Stopping
     from teijo.runner.interrupt import Interrupt
 
     left: list[Path] = []
     over = threading.Event()
     try:
-        with _late_ctrl_c_ignored(over), telling(mode) as tell:
+        with (
+            _late_ctrl_c_ignored(over),
+            page_beside(mode, wanted=serve) as show,
+            telling(mode) as tell,
+        ):
 
             def observer(event: "Event") -> None:
                 if isinstance(event, Ended | Stopping):
@@ -67,6 +77,8 @@ def carry_out(
                 if isinstance(event, Ended):
                     left.append(event.path)
                 tell(event)
+                if isinstance(event, RunStarted):
+                    show(event.path)
 
             try:
                 return act(observer=observer, interrupt=Interrupt(heard))

@@ -66,6 +66,7 @@ def verb(
     lang: options.ReportLang = options.Lang.EN,
     as_json: options.Json = False,
     progress: options.Progress = None,
+    serve: options.Serve = False,
 ) -> None:
     """Take a first look at TARGET: MB/s, IOPS and µs, sequential and random, in about a minute.
 
@@ -95,6 +96,7 @@ def verb(
             limits=limit or (),
         ),
         progress,
+        serve=serve,
     )
     printed = reports(run.document(), run.path, printers, report_dir or path.parent, lang)
     if as_json:

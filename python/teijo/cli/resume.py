@@ -31,6 +31,7 @@ def verb(
     report_dir: options.ReportDir = None,
     lang: options.ReportLang = options.Lang.EN,
     progress: options.Progress = None,
+    serve: options.Serve = False,
 ) -> None:
     """Carry on a run that was interrupted or killed, from its file."""
     printers = options.printers_from(report)
@@ -53,5 +54,6 @@ def verb(
             io_timeout_ns=io_timeout_ns,
         ),
         progress,
+        serve=serve,
     )
     leave(run, printers, report_dir or run.path.parent, progress, lang)

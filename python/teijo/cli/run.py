@@ -15,6 +15,7 @@ EXAMPLES = (
     "teijo run configuration sim:raid5-4x2tb --plan examples/raid5.toml",
     "teijo run iops /dev/disk/by-id/nvme-… --destroy S4EVNX0R123456",
     "teijo run iops /dev/nvme1n1 --destroy S4EVNX0R123456 --max-drive-writes 8",
+    "teijo run iops /dev/nvme1n1 --destroy S4EVNX0R123456 --serve    and show it in a browser",
     "teijo run iops sim:mlc-a --limit 'iops[0/100,4KiB] >= 6000'",
     "teijo run iops sim:mlc-a --note sponsor='Storage Lab' --note nand=MLC",
     "teijo run iops 'stripe?chunk=64KiB:/dev/sdb,/dev/sdc' --destroy SERIAL1,SERIAL2",
@@ -52,6 +53,7 @@ def verb(
     report_dir: options.ReportDir = None,
     lang: options.ReportLang = options.Lang.EN,
     progress: options.Progress = None,
+    serve: options.Serve = False,
 ) -> None:
     """Measure TARGET by METHOD. Prints the run file and the reports, one path a line."""
     given = options.planned(options.settings_from(settings, more), plan)
@@ -85,5 +87,6 @@ def verb(
                 limits=limit or (),
             ),
             progress,
+            serve=serve,
         )
     leave(run, printers, report_dir or path.parent, progress, lang)

@@ -17,7 +17,8 @@ from teijo.api.shelf import Progress
 from teijo.errors import RunFileError, TeijoError
 from teijo.report import html
 from teijo.report.language import Language
-from teijo.runfile.names import SEALED_SUFFIX
+from teijo.runfile.names import OPEN_SUFFIX, SEALED_SUFFIX
+from teijo.runfile.shelf import id_of
 from teijo.speech import tongue
 from teijo.web.jobs import Jobs
 from teijo.web.live import Sight, Watchers
@@ -45,6 +46,7 @@ class Desk:
         self.serving = serving
         self.folder = serving.folder
         self.jobs = Jobs(serving.folder.absolute())
+        self._begun = serving.begun
         self.shelf = api.Shelf(serving.folder, recursive=serving.recursive)
         self.watchers = Watchers(self._watched)
         self.reading: Progress | None = None
@@ -76,13 +78,21 @@ class Desk:
         Raises:
             RunFileError: there is none of this id, or no longer.
         """
-        path = self.shelf.path_of(key)
+        path = self.shelf.path_of(key) or self._begun_as(key)
         if path is None:
             raise RunFileError(
                 "There is no such run in this folder.",
                 remedy="Go to the list of runs; its file may have another name now.",
             )
         return path
+
+    def _begun_as(self, key: str) -> Path | None:
+        """Return the file of the run that this server was started with, if that is asked for."""
+        if not self._begun or key != id_of(self._begun):
+            return None
+        sealed = self.folder / self._begun
+        growing = sealed.with_name(sealed.name + OPEN_SUFFIX)
+        return next((each for each in (growing, sealed) if each.is_file()), None)
 
     def report(self, key: str, sight: Sight) -> html.Parts:
         """Return the report at a sight, which is made once for each language."""

@@ -82,6 +82,7 @@ def serving_of(
     destroy: str | None = None,
     certificate: Path | None = None,
     key: Path | None = None,
+    begun: str = "",
 ) -> Serving:
     """Return what is served where. `token` is "" for one that is made here, None for none;
     `destroy` the serials of the devices that may be written, "S1,S2".
@@ -121,6 +122,7 @@ def serving_of(
         names=frozenset({host.lower(), *names}),
         certificate=certificate,
         key=key,
+        begun=begun,
     )
 
 
