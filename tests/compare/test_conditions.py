@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from teijo.compare.comparison import compared
-from teijo.compare.conditions import deviations_of
+from teijo.compare.conditions import NotAlike, deviations_of
 from teijo.compare.sides import Side, matches_of
 from teijo.errors import UsageError
 from teijo.terms.geometry import Geometry
@@ -31,9 +31,11 @@ def pair(other: Record) -> list[Side]:
 def test_a_run_that_was_made_otherwise_is_refused_and_the_difference_listed(word: str) -> None:
     overrides, condition = OTHERWISE[word]
     sides = pair(record(2, overrides=overrides))
-    with pytest.raises(UsageError, match="not made alike") as refused:
+    with pytest.raises(NotAlike, match="not made alike") as refused:
         compared(sides)
     assert refused.value.exit_code == 2
+    assert refused.value.asked == (word,)
+    assert [each.condition for each in refused.value.refused] == [condition]
     assert f"iops: {condition}" in refused.value.message
     assert refused.value.remedy.endswith(f"--allow {word}")
 

@@ -30,6 +30,20 @@ def compare(
     return compared(sides, allow)
 
 
+def sided(named: Iterable[tuple[str, Run]]) -> list[Run] | dict[str, list[Run]]:
+    """Return what `compare` takes of runs that each have the name of a side, or "" for none.
+
+    Where a side is named, a run without a name is one under that of its file.
+    """
+    pairs = [*named]
+    if not any(name for name, _ in pairs):
+        return [run for _, run in pairs]
+    sides: dict[str, list[Run]] = {}
+    for name, run in pairs:
+        sides.setdefault(name or run.path.stem, []).append(run)
+    return sides
+
+
 def comparison_document(comparison: Comparison) -> Document:
     """Return the report of a comparison."""
     return pages(comparison)

@@ -13,7 +13,6 @@ from teijo.errors import UsageError
 if TYPE_CHECKING:
     from teijo.api import Run
     from teijo.compare.comparison import Comparison
-    from teijo.compare.judged import Judged, Pairing
 
 EXAMPLES = (
     "teijo compare before.teijo after.teijo        what a new firmware, or a year, has changed",
@@ -96,17 +95,18 @@ def verb(
         (console.say if as_json else console.put)(str(path))
 
 
+def _json(comparison: "Comparison") -> dict[str, Any]:
+    from teijo.compare.for_programs import comparison_json
+
+    return comparison_json(comparison)
+
+
 def _runs(texts: Sequence[str]) -> "list[Run] | dict[str, list[Run]]":
     """Return the runs, by the names of their sides where names are given."""
     from teijo import api
+    from teijo.api.comparing import sided
 
-    pairs = [_named(text) for text in texts]
-    if not any(name for name, _ in pairs):
-        return [api.open(path) for _, path in pairs]
-    sides: dict[str, list[Run]] = {}
-    for name, path in pairs:
-        sides.setdefault(name or path.stem, []).append(api.open(path))
-    return sides
+    return sided((name, api.open(path)) for name, path in map(_named, texts))
 
 
 def _named(text: str) -> tuple[str, Path]:
@@ -115,88 +115,3 @@ def _named(text: str) -> tuple[str, Path]:
     if equals and name and "/" not in name and not is_there(Path(text)):
         return name, Path(path)
     return "", Path(text)
-
-
-def _json(comparison: "Comparison") -> dict[str, Any]:
-    return {
-        "schema": "teijo.comparison/2",
-        "kind": str(comparison.kind),
-        "sides": [
-            {
-                "name": side.name,
-                "runs": [
-                    {
-                        "id": record.run.id,
-                        "method": record.run.method,
-                        "spec": record.run.spec,
-                        "model": record.identity.model,
-                        "serial": record.identity.serial,
-                        "firmware": record.identity.firmware,
-                        "started_at": record.run.started_at,
-                    }
-                    for record in side.records
-                ],
-            }
-            for side in comparison.sides
-        ],
-        "hosts": [
-            {
-                "run": each.label,
-                **{name: value or None for name, value in each.facts},
-                "may_be_the_limit": None if each.found is None else each.may_limit,
-                "told": str(each.told) or None,
-            }
-            for each in comparison.hosts
-        ],
-        "deviations": [
-            {
-                "test": each.test,
-                "condition": each.condition,
-                "allowed_as": each.aspect,
-                "values": dict(each.values),
-            }
-            for each in comparison.deviations
-        ],
-        "tests": [
-            {
-                "name": one.match.name,
-                "method": one.match.method.id,
-                "pairings": [_pairing_json(pairing) for pairing in one.pairings],
-            }
-            for one in comparison.tests
-        ],
-    }
-
-
-def _pairing_json(pairing: "Pairing") -> dict[str, Any]:
-    from teijo.compare.judged import Verdict
-
-    return {
-        "first": pairing.first,
-        "second": pairing.second,
-        "compared": pairing.judged,
-        "verdicts": {each.value: pairing.count(each) for each in Verdict},
-        "all_cells": None if pairing.overall is None else _judged_json(pairing.overall),
-        "figures": [_judged_json(row) for row in pairing.rows],
-    }
-
-
-def _judged_json(row: "Judged") -> dict[str, Any]:
-    found, needed = row.difference, row.needed
-    return {
-        "place": str(row.place),
-        "figure": row.figure.name,
-        "unit": row.figure.unit,
-        "first": row.first,
-        "second": row.second,
-        "ratio": None if found is None else found.ratio,
-        "ratio_low": None if found is None else found.low,
-        "ratio_high": None if found is None else found.high,
-        "p_value": None if found is None else found.p_value,
-        "p_value_together": row.together,
-        "verdict": None if row.verdict is None else row.verdict.value,
-        "not_decidable_because": None if row.why is None else row.why.value,
-        "runs_more_needed": None if needed is None else needed.more,
-        "level_share_known": None if needed is None else needed.level_share,
-        "runs_for_5_percent": None if row.planned is None else row.planned.runs,
-    }

@@ -37,6 +37,20 @@ class Deviation:
     values: tuple[tuple[str, str], ...]
 
 
+class NotAlike(UsageError):
+    """Conditions differ that were not allowed to: `refused` are those.
+
+    `asked` are the words that would allow them, and those that were allowed already.
+    """
+
+    def __init__(
+        self, message: str, *, remedy: str, refused: Sequence[Deviation], asked: Sequence[str]
+    ) -> None:
+        """Keep what differs beside what a person reads of it."""
+        super().__init__(message, remedy=remedy)
+        self.refused, self.asked = tuple(refused), tuple(asked)
+
+
 def deviations_of(matches: Iterable[Match]) -> tuple[Deviation, ...]:
     """Return every condition that differs between the runs of one test.
 
@@ -61,7 +75,7 @@ def check_conditions(
     """Make sure that what differs was allowed to: by a word, or because one run is strict.
 
     Raises:
-        UsageError: something else differs (all of it is listed), or a word allows nothing.
+        NotAlike: something else differs; all of it is listed. UsageError: a word allows nothing.
     """
     words = {word.strip().lower() for word in allowed}
     known = _words(matches)
@@ -78,11 +92,13 @@ def check_conditions(
     ]
     if refused:
         lines = "\n".join(f"  {_line(each)}" for each in refused)
-        asked = ",".join(sorted({each.aspect for each in refused} | words))
-        raise UsageError(
+        asked = sorted({each.aspect for each in refused} | words)
+        raise NotAlike(
             f"These runs were not made alike, so their numbers do not compare:\n{lines}",
             remedy="Run one of them again as the other was, or let them differ, which every page "
-            f"will say: --allow {asked}",
+            f"will say: --allow {','.join(asked)}",
+            refused=refused,
+            asked=asked,
         )
 
 

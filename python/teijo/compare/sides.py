@@ -69,15 +69,24 @@ def check_sides(sides: Sequence[Side]) -> None:
             f"A comparison has at least two sides, and here is {len(sides)}",
             remedy="Name two run files or more: teijo compare before.teijo after.teijo",
         )
-    if len(records) > RUNS_MOST:
-        raise UsageError(
-            f"{len(records)} runs are more than a comparison can show, which is {RUNS_MOST}",
-            remedy="Leave some of them out, or compare them in groups.",
-        )
+    check_count(len(records))
     ids = [record.run.id for record in records]
     if len(set(ids)) < len(ids):
         raise UsageError(
             "One run stands twice in this comparison", remedy="Name every run file once."
+        )
+
+
+def check_count(runs: int) -> None:
+    """Make sure that so many runs can be shown beside each other.
+
+    Raises:
+        UsageError: they are too many.
+    """
+    if runs > RUNS_MOST:
+        raise UsageError(
+            f"{runs} runs are more than a comparison can show, which is {RUNS_MOST}",
+            remedy="Leave some of them out, or compare them in groups.",
         )
 
 
