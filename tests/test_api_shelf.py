@@ -11,13 +11,15 @@ from pathlib import Path
 import pytest
 
 from teijo import api
-from teijo.api import run_files
+from teijo.api import Watched, run_files
 from teijo.api import shelf as shelf_module
 from teijo.api.shelf import LEADS_OUT, Progress, Shelf
 from teijo.errors import HostError, RunFileError
-from teijo.runfile import mark
+from teijo.runfile import mark, reader, writers
 from teijo.runfile.listed import Listed
+from teijo.runfile.recorder import Recorder
 from teijo.runfile.shelf import FILE, FILE_OF_ALL, Column, Index, Question, id_of
+from teijo.terms.remark import Remark, RemarkKind
 from tests.crash.runs import in_a_child, killed_after
 
 SETTINGS = {"seconds": "10ms", "rest": "1ms", "passes": "2"}
@@ -27,8 +29,9 @@ WAITED_S = 300
 
 @pytest.fixture(autouse=True)
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take each file for one that nobody writes to just now."""
+    """Take each file for one that nobody writes to just now, or did a moment ago."""
     monkeypatch.setattr(mark, "SETTLED_NS", 0)
+    monkeypatch.setattr(writers, "FRESH_NS", 0)
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +75,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     look = run_files.look
 
-    def counted(path: Path) -> run_files.Look:
+    def counted(path: Path, watched: Watched | None = None) -> run_files.Look:
         names.append(path.name)
-        return look(path)
+        return look(path, watched)
 
     monkeypatch.setattr(run_files, "look", counted)
     return names
@@ -164,7 +167,7 @@ def test_a_disk_that_failed_is_asked_again(
 ) -> None:
     with monkeypatch.context() as patch:
 
-        def fails(path: Path) -> None:
+        def fails(path: Path, _: object) -> None:
             raise HostError(f"{path} cannot be read.")
 
         patch.setattr(run_files, "_read", fails)
@@ -174,6 +177,62 @@ def test_a_disk_that_failed_is_asked_again(
     list(shelf.refresh())
     assert len(read) == 10
     assert not all(row.trouble for row in listed(shelf))
+
+
+def test_a_run_that_is_written_is_told_from_one_that_was_left(runs: Path, tmp_path: Path) -> None:
+    left = shutil.copytree(runs, tmp_path / "runs") / "left"
+    recorder = Recorder.reopen(left)
+    shelf = refreshed(left.parent)
+    going = Question(only=((Column.ENDING, "running"),))
+    (row,) = shelf.find(going).rows
+    state = api.watch(left).state()
+    told = row.listed.share, row.listed.round_number
+    assert told == (round(state.share, 3), state.round_number)
+    assert row.listed.written_at[:10] == row.listed.started_at[:10]
+    recorder.close()
+    list(shelf.refresh())
+    assert shelf.find(going).total == 0
+    (row,) = shelf.find(Question(only=((Column.ENDING, "left open"),))).rows
+    assert row.listed.share == told[0]
+    (alone,) = (each for each in api.listing(left.parent) if each.open)
+    assert row.listed == alone
+
+
+def test_that_nobody_writes_any_more_is_told_without_a_look(
+    runs: Path, tmp_path: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writers, "FRESH_NS", 2**62)
+    shelf = refreshed(Path(shutil.copytree(runs, tmp_path / "runs")))
+    assert dict(shelf.choices(Column.ENDING)).keys() == {"running", "done"}
+    monkeypatch.setattr(writers, "FRESH_NS", 0)
+    read.clear()
+    list(shelf.refresh())
+    assert dict(shelf.choices(Column.ENDING)).keys() == {"left open", "done"}
+    assert read == []
+
+
+def test_of_a_run_that_is_followed_only_what_is_new_is_read(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = shutil.copytree(runs, tmp_path / "runs") / "left"
+    recorder = Recorder.reopen(left)
+    shelf = refreshed(left.parent)
+    beginnings: list[Path] = []
+    proved_in = reader.proved_in
+
+    def counted(view: reader.View) -> reader.Proved:
+        beginnings.append(tmp_path)
+        return proved_in(view)
+
+    monkeypatch.setattr(reader, "proved_in", counted)
+    recorder.remark(Remark(kind=RemarkKind.NOT_PURGED, text="of late"))
+    list(shelf.refresh())
+    assert beginnings == []
+    recorder.end("interrupted")
+    list(shelf.refresh())
+    assert dict(shelf.choices(Column.ENDING)).keys() == {"interrupted", "done"}
+    assert len(beginnings) > 0
+    recorder.close()
 
 
 def test_it_answers_while_it_is_refreshed_and_tells_how_far_it_has_come(folder: Path) -> None:

@@ -87,6 +87,34 @@ def test_a_search_is_for_a_piece_of_text_in_any_case_and_no_pattern(
     assert sorted(found(index, text=text)) == sorted(names)
 
 
+def test_how_far_a_run_is_comes_back_as_it_was_put() -> None:
+    index = Index.empty()
+    going = replace(
+        ROWS[0], path=Path("g.teijo.open"), open=True, ending="left open", share=0.25,
+        round_number=3, written_at="2026-03-01T00:00:09+00:00",
+    )  # fmt: skip
+    for row in (going, *ROWS):
+        index.put(row, mark="m")
+    assert [row.listed for row in index.unended()] == [going]
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "names"),
+    [
+        ("2026-02-01", "", [NAMES[2], NAMES[0]]),
+        ("", "2026-02-01", [NAMES[1], NAMES[2]]),
+        ("2026-02-01", "2026-02-01", NAMES[2:3]),
+        ("2026-02-02", "2026-02-27", []),
+        ("2026", "2026", []),
+        ("", "' OR 1=1 --", []),
+    ],
+)
+def test_days_are_asked_for_from_the_first_to_the_last(
+    index: Index, since: str, until: str, names: list[str]
+) -> None:
+    assert found(index, since=since, until=until, descending=False) == names
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_a_person_sends_is_a_value_and_never_sql(index: Index, text: str) -> None:
     for column in set(Column) - {Column.NAME}:
@@ -217,7 +245,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
         path.read_bytes()[:4096] + bytes(4096) + path.read_bytes()[8192:]
     ),
     "noise": lambda path: path.write_bytes(path.read_bytes()[:1024] + os.urandom(9000)),
-    "newer": lambda path: forged(path, "PRAGMA user_version = 2"),
+    "newer": lambda path: forged(path, f"PRAGMA user_version = {shelf._VERSION + 1}"),
     "of another kind": lambda path: forged(path, "PRAGMA application_id = 7"),
     "of another program": lambda path: forged(path, "UPDATE made SET program = 'teijo 9'"),
     "of two programs": lambda path: forged(path, "INSERT INTO made SELECT * FROM made"),

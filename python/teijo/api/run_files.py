@@ -4,18 +4,24 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from teijo.api import reading
+from teijo.api.watching import Watched
 from teijo.compare.limit import EXIT_NOT_KNOWN, EXIT_NOT_MET, exit_code
 from teijo.document.model import Verdict
 from teijo.errors import HostError, RunFileError, TeijoError, host_error
 from teijo.outside.text import visible
-from teijo.runfile.listed import Listed
-from teijo.runfile.names import OPEN_SUFFIX, SEALED_SUFFIX
+from teijo.runfile import writers
+from teijo.runfile.listed import LEFT_OPEN, Listed
+from teijo.runfile.names import OPEN_SUFFIX, SEALED_SUFFIX, Names
+from teijo.runner.run_state import RunState
+from teijo.units import NS_PER_S
 
 ENDINGS = (SEALED_SUFFIX, SEALED_SUFFIX + OPEN_SUFFIX)
 _WORDS_MOST = 160
+_SHARE_DIGITS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,10 +87,13 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False  # what may not be looked at is said of the file itself
 
 
-def look(path: Path) -> Look:
-    """Return what is in a run file; that it cannot be read is among it."""
+def look(path: Path, watched: Watched | None = None) -> Look:
+    """Return what is in a run file; that it cannot be read is among it.
+
+    Of a growing file that is `watched` from look to look only what is new in it is read.
+    """
     try:
-        return Look(listed=_read(path), lasts=True)
+        return Look(listed=_read(path, watched or watch(path)), lasts=True)
     except HostError as error:
         return troubled(path, _short(error.message), lasts=False)
     except TeijoError as error:
@@ -105,10 +114,17 @@ def is_open(path: Path | str) -> bool:
     return str(path).endswith(OPEN_SUFFIX)
 
 
-def _read(path: Path) -> Listed:
-    run = reading.open(path)
+def watch(path: Path) -> Watched | None:
+    """Return what follows a growing file; None of a sealed one, or of a strange name."""
+    with suppress(TeijoError):
+        return Watched(Names.of(path)) if is_open(path) else None
+    return None
+
+
+def _read(path: Path, watched: Watched | None) -> Listed:
+    run, state = _opened(path, watched)
     record = run.record
-    ending = "left open" if is_open(path) and record.run.ending == "running" else record.run.ending
+    ending = LEFT_OPEN if is_open(path) and record.run.ending == "running" else record.run.ending
     return Listed(
         path=path,
         open=is_open(path),
@@ -123,7 +139,25 @@ def _read(path: Path) -> Listed:
         limits=_limits(run),
         provenance=record.run.provenance,
         group=record.run.group,
+        share=None if state is None else round(state.share, _SHARE_DIGITS),
+        round_number=None if state is None else state.round_number,
+        written_at=_date(writers.last_write_ns(path)) if state is not None else "",
     )
+
+
+def _opened(path: Path, watched: Watched | None) -> tuple[reading.Run, RunState | None]:
+    """Return a run, and how far it is where it has not ended."""
+    if watched is not None:
+        with suppress(TeijoError):  # then reading it says what it is
+            found = watched.look()
+            grows = found.state.ending == "running"
+            run = reading.Run(found.state.path or path, found.record)
+            return run, found.state if grows else None
+    return reading.open(path), None
+
+
+def _date(moment_ns: int) -> str:
+    return datetime.fromtimestamp(moment_ns // NS_PER_S, UTC).isoformat()
 
 
 def _verdict(run: reading.Run) -> str:

@@ -16,6 +16,8 @@ from typing import Final
 
 from teijo import creating
 from teijo.api import run_files
+from teijo.api.watching import Watched
+from teijo.runfile.listed import LEFT_OPEN, RUNNING
 from teijo.runfile.mark import Mark, mark_of
 from teijo.runfile.names import OPEN_SUFFIX
 from teijo.runfile.shelf import (
@@ -30,10 +32,13 @@ from teijo.runfile.shelf import (
     fits,
     id_of,
 )
+from teijo.runfile.writers import Writers
 
 LEADS_OUT: Final = "it is a symbolic link that leads out of the folder"
 _SAVED_EVERY: Final = 100
 """Files that are read before the index is written again, or a tenth of all, if that is more."""
+_FOLLOWED_MOST: Final = 32
+"""Growing files of which only what is new is read; each is held in memory."""
 _Marks = dict[str, Mark]
 
 
@@ -63,6 +68,8 @@ class Shelf:
             digest = hashlib.sha256(os.fsencode(os.path.realpath(self.folder))).hexdigest()
             self._places.append(cache / f"{digest[:32]}{name}")
         self._seen: dict[Path, str] = {}
+        self._followed: dict[str, Watched] = {}
+        self._writers = Writers.now()
         self._refreshing = Lock()
         self._index = next(self._indexes(), None) or Index.empty()
 
@@ -136,7 +143,10 @@ class Shelf:
         taken = self._take(index, stale) if stale else 0
         latest = sorted(stale, key=lambda place: stale[place].changed_ns, reverse=True)
         unsaved, enough = len(gone) + taken, max(_SAVED_EVERY, len(there) // 10)
+        for place in self._followed.keys() - there.keys():
+            del self._followed[place]
         yield Progress(done=0, total=len(latest))
+        self._writers = Writers.now()
         try:
             for done, place in enumerate(latest, 1):
                 lasts = self._read(index, place)
@@ -147,6 +157,7 @@ class Shelf:
                     self._save(index)
                     unsaved = 0
                 yield Progress(done=done, total=len(latest))
+            unsaved += self._tell_writers(index)
         finally:
             if unsaved:
                 self._save(index)
@@ -185,10 +196,37 @@ class Shelf:
         if path.is_symlink() and not self._is_inside(path):
             look = run_files.troubled(path, LEADS_OUT)
         else:
-            look = run_files.look(path)
+            look = self._look(path, place)
         lasts = look.lasts and mark.is_settled()
         index.put(replace(look.listed, path=Path(place)), mark=mark.text if lasts else "")
         return lasts
+
+    def _look(self, path: Path, place: str) -> run_files.Look:
+        """Look into a file; one that somebody writes to is followed from now on."""
+        watched = self._followed.pop(place, None) or run_files.watch(path)
+        look = run_files.look(path, watched)
+        if look.listed.ending != LEFT_OPEN or not self._writers.write_to(path):
+            return look
+        if watched is not None and len(self._followed) < _FOLLOWED_MOST:
+            self._followed[place] = watched
+        return replace(look, listed=replace(look.listed, ending=RUNNING))
+
+    def _tell_writers(self, index: Index) -> int:
+        """Tell apart of all files that grow those that somebody writes to; return what changed."""
+        self._writers = Writers.now()
+        rows = index.unended()
+        marks = index.marks() if rows else {}
+        changed = 0
+        for row in rows:
+            ending = self._ending_of(row.listed.path)
+            if ending != row.listed.ending:
+                place = str(row.listed.path)
+                index.put(replace(row.listed, ending=ending), mark=marks.get(place, ""))
+                changed += 1
+        return changed
+
+    def _ending_of(self, place: Path) -> str:
+        return RUNNING if self._writers.write_to(self.folder / place) else LEFT_OPEN
 
     def _is_run_file(self, path: Path) -> bool:
         return path.name.endswith(run_files.ENDINGS) and self._is_inside(path) and _is_file(path)

@@ -22,7 +22,7 @@ from teijo import creating
 from teijo.errors import PlanError
 from teijo.outside.text import visible
 from teijo.runfile import guard, phrases, program, trust
-from teijo.runfile.listed import Listed
+from teijo.runfile.listed import LEFT_OPEN, RUNNING, Listed
 from teijo.runfile.names import OPEN_SUFFIX
 from teijo.terms.provenance import GroupName
 from teijo.units import MIB
@@ -43,7 +43,7 @@ _IMAGE_BYTES_MOST: Final = 256 * MIB
 _ID_BYTES: Final = 12
 _OFFSET_MOST: Final = 2**31
 _APPLICATION_ID: Final = 0x54454958  # "TEIX"
-_VERSION: Final = 1
+_VERSION: Final = 2
 _TICKS_LEAST: Final = 100_000
 
 
@@ -70,7 +70,8 @@ class Column(StrEnum):
 
 _GROUPS: Final = {name: Column(name.value) for name in GroupName}
 _TEXTS: Final = tuple(one for one in Column if one not in (Column.NAME, *_GROUPS.values()))
-_ANSWERED: Final = ("place", "open", *_TEXTS, *_GROUPS.values(), "phrase")
+_PROGRESS: Final = ("share", "round_number", "written_at")
+_ANSWERED: Final = ("place", "open", *_PROGRESS, *_TEXTS, *_GROUPS.values(), "phrase")
 _STORED: Final = ("id", *_ANSWERED, "mark", "words")
 
 
@@ -82,6 +83,9 @@ def _tables() -> str:
         f"id TEXT NOT NULL UNIQUE CHECK (length(id) = {2 * _ID_BYTES})",
         f"place BLOB NOT NULL CHECK (length(place) BETWEEN 1 AND {_PLACE_BYTES_MOST})",
         "open INTEGER NOT NULL CHECK (open IN (0, 1))",
+        "share REAL CHECK (share BETWEEN 0 AND 1)",
+        "round_number INTEGER CHECK (round_number >= 0)",
+        bound("written_at", TEXT_MOST),
         *(bound(column, 4 * TEXT_MOST) for column in _TEXTS),
         *(bound(column, 4 * TEXT_MOST).replace("NOT NULL ", "") for column in _GROUPS.values()),
         bound("phrase", 4 * phrases.JSON_CHARACTERS_MOST),
@@ -110,11 +114,14 @@ class Question:
     `text` is a piece of the file's name, device, serial, target, method, verdict or group, in
     small or capital letters. `only` has a pair for each value that is chosen: a row fits if each
     column that is named has one of the values beside it; of a group "" is that there is none.
+    `since` and `until` are the first and the last day it may have begun, YYYY-MM-DD, "" for any.
     """
 
     text: str = ""
     only: tuple[tuple[Column, str], ...] = ()
     trouble: bool | None = None
+    since: str = ""
+    until: str = ""
     order: Column = Column.STARTED_AT
     descending: bool = True
     offset: int = 0
@@ -224,6 +231,10 @@ class Index:
         with self._asking() as db:
             found = db.execute("SELECT place, mark FROM shelf").fetchall()
         return {_place_of(place): mark for place, mark in found}
+
+    def unended(self) -> tuple[Shelved, ...]:
+        """Return the rows of growing files whose run has not ended."""
+        return self._rows(f"WHERE open AND ending IN ('{RUNNING}', '{LEFT_OPEN}')", ())
 
     def row(self, id: str) -> Shelved | None:  # noqa: A002 — as an address has it
         """Return the row of an id, None if there is none."""
@@ -344,6 +355,12 @@ def _condition(question: Question) -> tuple[str, tuple[str, ...]]:
         values += chosen
     if question.trouble is not None:
         parts.append("trouble <> ''" if question.trouble else "trouble = ''")
+    if question.since:
+        parts.append("started_at >= ?")
+        values.append(_plain(question.since))
+    if question.until:  # a date goes before every moment of its day
+        parts.append("substr(started_at, 1, 10) BETWEEN '0' AND ?")
+        values.append(_plain(question.until))
     return (f"WHERE {' AND '.join(parts)}" if parts else ""), tuple(values)
 
 
@@ -358,6 +375,7 @@ def _values(listed: Listed) -> tuple[Any, ...]:
     return (
         _bytes_of(os.fspath(listed.path)),
         int(listed.open),
+        *(getattr(listed, name) for name in _PROGRESS),
         *(_plain(getattr(listed, column)) for column in _TEXTS),
         *(_plain(listed.group[name]) if name in listed.group else None for name in _GROUPS),
         _phrase_of(listed.verdict),
@@ -365,14 +383,22 @@ def _values(listed: Listed) -> tuple[Any, ...]:
 
 
 def _shelved(row: tuple[Any, ...]) -> Shelved:
-    place, is_open, *texts, phrase = row
+    place, is_open, share, round_number, written_at, *texts, phrase = row
     path = Path(_place_of(place))
     group = {
         name: text for name, text in zip(_GROUPS, texts[len(_TEXTS) :], strict=True)
         if text is not None
     }  # fmt: skip
     told = dict(zip(_TEXTS, texts, strict=False))
-    listed = Listed(path=path, open=bool(is_open), group=group, **told)
+    listed = Listed(
+        path=path,
+        open=bool(is_open),
+        group=group,
+        share=share,
+        round_number=round_number,
+        written_at=written_at,
+        **told,
+    )
     verdict = phrases.recalled(listed.verdict, phrase or None)
     return Shelved(id=id_of(str(path)), listed=replace(listed, verdict=verdict))
 
