@@ -17,7 +17,8 @@ from teijo.web.assets import ASSETS
 from teijo.web.desk import Desk
 from teijo.web.forms import Forms
 from teijo.web.guard import UPLOAD, Guard
-from teijo.web.pages import acts, run, runs, start, upload
+from teijo.web.pages import acts, compare, run, runs, start, upload
+from teijo.web.programs import compare as compare_json
 from teijo.web.programs import runs as runs_json
 from teijo.web.serving import Serving
 from teijo.web.site import Site, Templates, speaking_to
@@ -39,7 +40,9 @@ def application(serving: Serving) -> Guard:
             *start.routes(site),
             *acts.routes(site),
             *upload.routes(site),
+            *compare.routes(site),
             *runs_json.routes(site),
+            *compare_json.routes(site),
             Route("/static/{name:str}", _asset),
         ],
         exception_handlers={

@@ -3,17 +3,20 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from datetime import date
 from typing import Final
 from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
 from teijo.api import Column, Question
+from teijo.terms.provenance import GroupName
 
 ROWS: Final = 50
 """Of one page."""
-CHOSEN: Final = (Column.METHOD, Column.DEVICE, Column.ENDING)
-"""Columns with a menu of their values."""
+GROUPS: Final = tuple(Column(name.value) for name in GroupName)
+CHOSEN: Final = (Column.METHOD, Column.DEVICE, Column.ENDING, *GROUPS)
+"""Columns with a menu of their values; of a group only where a run names one."""
 _TEXT_MOST: Final = 200
 
 
@@ -36,11 +39,21 @@ def question_of(query: QueryParams) -> Question:
         text=query.get("q", "")[:_TEXT_MOST],
         only=only,
         trouble={"yes": True, "no": False}.get(query.get("trouble", "")),
+        since=_day(query.get("since", "")),
+        until=_day(query.get("until", "")),
         order=order,
         descending=descending,
         offset=(max(1, number) - 1) * ROWS,
         limit=ROWS,
     )
+
+
+def _day(text: str) -> str:
+    """Return a day as YYYY-MM-DD, "" of what is none."""
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        return ""
 
 
 def query_of(question: Question, extra: Mapping[str, str] | None = None) -> str:
@@ -49,6 +62,7 @@ def query_of(question: Question, extra: Mapping[str, str] | None = None) -> str:
     pairs += [(column.value, value) for column, value in question.only]
     if question.trouble is not None:
         pairs.append(("trouble", "yes" if question.trouble else "no"))
+    pairs += [(name, day) for name in ("since", "until") if (day := getattr(question, name))]
     if (question.order, question.descending) != (Column.STARTED_AT, True):
         pairs.append(("sort", "-" * question.descending + question.order.value))
     if question.offset:

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from teijo.outside.text import visible
@@ -93,6 +93,12 @@ def speaking_to(request: Request) -> Iterator[None]:
 def shown(text: str) -> str:
     """Return text from outside as a page may have it: one line, and not without end."""
     return visible(text, most=_TEXT_MOST)
+
+
+def attached(name: str, text: str) -> Response:
+    """Return a page that the browser keeps as a file."""
+    disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
+    return HTMLResponse(text, headers={"content-disposition": disposition})
 
 
 def language_of(request: Request) -> str:

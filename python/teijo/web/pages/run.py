@@ -20,7 +20,7 @@ from teijo.speech import tongue
 from teijo.speech.tongue import tr
 from teijo.web.live import Sight, Watcher
 from teijo.web.pages.acts import acts_of
-from teijo.web.site import Site, language_of
+from teijo.web.site import Site, attached, language_of
 from teijo.web.state_json import Json, course_json, state_json
 
 HEARTBEAT_S: Final = 15.0
@@ -68,8 +68,7 @@ class _RunPage:
     async def report_file(self, request: Request) -> Response:
         """Return the report as one file that needs no server."""
         name, text = await asyncio.to_thread(self.desk.report_file, request.path_params["key"])
-        disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
-        return HTMLResponse(text, headers={"content-disposition": disposition})
+        return attached(name, text)
 
     async def events(self, request: Request) -> Response:
         """Return what happens to a run, as it happens: server-sent events."""

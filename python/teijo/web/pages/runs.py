@@ -14,12 +14,14 @@ from starlette.routing import Route
 from teijo import api
 from teijo.api import Column, Question
 from teijo.api.shelf import Progress
+from teijo.compare.sides import RUNS_MOST
 from teijo.outside.text import visible
+from teijo.runfile.listed import LEFT_OPEN, Listed
 from teijo.speech import tongue
 from teijo.speech.tongue import reported, said, tr
 from teijo.web.desk import Found
 from teijo.web.pages.start import job_seen
-from teijo.web.question import CHOSEN, ROWS, chosen, query_of, question_of, sorted_by
+from teijo.web.question import CHOSEN, GROUPS, ROWS, chosen, query_of, question_of, sorted_by
 from teijo.web.site import Site, shown
 
 _TITLES: Final = {
@@ -29,6 +31,10 @@ _TITLES: Final = {
     Column.NAME: "File",
     Column.VERDICT: "Verdict",
     Column.ENDING: "State",
+    Column.CAMPAIGN: "Campaign",
+    Column.FLEET: "Fleet",
+    Column.HOST: "Host",
+    Column.DRIVE: "Drive",
 }
 _TABLE: Final = (Column.STARTED_AT, Column.DEVICE, Column.METHOD, Column.NAME, Column.VERDICT)
 
@@ -56,7 +62,9 @@ def _page(site: Site, question: Question, found: Found) -> str:
         title=tr("Runs"),
         question=question,
         sort=sort.partition("sort=")[2],
-        menus=[_menu(question, column, found) for column in CHOSEN],
+        menus=[each for column in CHOSEN if (each := _menu(question, column, found))["shown"]],
+        runs_most=RUNS_MOST,
+        choose_words={"one": tr("Compare"), "several": tr("Compare {count} runs", count="{count}")},
         count=tr(
             "{first} to {last} of {total}", first=first, last=question.offset + count,
             total=total,
@@ -86,15 +94,14 @@ def _menu(question: Question, column: Column, found: Found) -> dict[str, Any]:
         "title": tr(_TITLES[column]),
         "entries": entries,
         "chosen": chosen(question, column),
+        "shown": bool(entries) or column not in GROUPS,
     }
 
 
 def _row(each: api.Shelved, language: Mapping[str, str]) -> dict[str, Any]:
     listed = each.listed
     going = listed.ending not in ("done", "steady", "not steady", "")
-    # Whether somebody writes to the file, nobody can ask without standing in the writer's way.
-    ending = tr("running, or left open") if listed.ending == "left open" else said(listed.ending)
-    state = tr("unreadable") if listed.trouble else ending if going else ""
+    state = tr("unreadable") if listed.trouble else said(listed.ending) if going else ""
     tone = "bad" if listed.trouble or listed.ending == "failed" else ""
     verdict = said(listed.trouble) if listed.trouble else reported(listed.verdict)
     return {
@@ -105,12 +112,31 @@ def _row(each: api.Shelved, language: Mapping[str, str]) -> dict[str, Any]:
         "method": shown(f"{listed.method} {listed.spec}".strip()),
         "name": shown(str(listed.path.name)),
         "group": shown(", ".join(f"{name}: {value}" for name, value in listed.group.items())),
+        "id": each.id,
         "state": shown(state),
+        "progress": _progress(listed),
+        "written": _written(listed),
         "tone": tone,
         "verdict": shown(verdict),
         "limits": tr("limits {limits}", limits=said(listed.limits)) if listed.limits else "",
         "trouble": bool(listed.trouble),
     }
+
+
+def _progress(listed: Listed) -> dict[str, Any] | None:
+    """Return how far a run is that goes on, or may: None for others."""
+    if listed.share is None:
+        return None
+    percent = tr("{percent} %", percent=round(listed.share * 100))
+    at = listed.round_number
+    words = percent if at is None else tr("{percent}, round {round}", percent=percent, round=at)
+    return {"share": listed.share, "words": words}
+
+
+def _written(listed: Listed) -> str:
+    if listed.ending != LEFT_OPEN or not listed.written_at:
+        return ""
+    return tr("last written {date}", date=listed.written_at[:16].replace("T", " "))
 
 
 def _head(question: Question, column: Column, language: Mapping[str, str]) -> dict[str, str]:
