@@ -17,7 +17,7 @@ from tests.cli.conftest import Teijo
 from tests.house.tree import PACKAGE, of_kind, place, syntax
 
 DRIVE = Geometry(capacity_bytes=10**12, nominal_capacity_bytes=10**12)
-SIGNS = frozenset({"IOPS", "MB/s"})
+SIGNS = frozenset({"ID", "IOPS", "LBA", "MB/s"})
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def english(texts: Iterator[str], said: Callable[[str], str] = tongue.reported) 
 def templates() -> Iterator[tuple[str, str]]:
     """Yield (place, text) of each literal that the command line says: `tr(…)`, heads of tables."""
     for path in of_kind(".py"):
-        if not path.is_relative_to(PACKAGE / "cli"):
+        if not any(path.is_relative_to(PACKAGE / room) for room in ("cli", "speech")):
             continue
         for node in ast.walk(syntax(path)):
             match node:
@@ -47,7 +47,10 @@ def templates() -> Iterator[tuple[str, str]]:
                     args=[ast.Constant(value=str() as text), *_],
                 ):
                     yield f"{place(path)}:{node.lineno}", text
-                case ast.Call(func=ast.Attribute(attr="columns"), args=[ast.Tuple(elts=heads), _]):
+                case (
+                    ast.Call(func=ast.Attribute(attr="columns"), args=[ast.Tuple(elts=heads), _])
+                    | ast.Call(func=ast.Name(id="Table"), args=[_, ast.Tuple(elts=heads), *_])
+                ):
                     for head in heads:
                         if isinstance(head, ast.Constant) and head.value:
                             yield f"{place(path)}:{node.lineno}", str(head.value)

@@ -2,7 +2,6 @@
 
 from teijo.cli import console
 from teijo.cli.options import Json
-from teijo.speech import tongue
 
 EXAMPLES = (
     "teijo devices                  block devices, then simulated ones",
@@ -12,48 +11,18 @@ EXAMPLES = (
 
 def verb(as_json: Json = False) -> None:
     """List block devices with what uses them, and the simulated devices."""
-    from dataclasses import asdict
-
+    from teijo.api.device_json import devices_json
+    from teijo.cli.sections import put_listing
     from teijo.device import list_devices
     from teijo.engine import simulated_kinds, simulated_presets
-    from teijo.units import format_capacity
+    from teijo.speech import device_words
 
-    found = list_devices()
-    presets = simulated_presets()
-    kinds = simulated_kinds()
+    found, presets, kinds = list_devices(), simulated_presets(), simulated_kinds()
     if as_json:
-        listed = {
-            "block": [asdict(one) for one in found],
-            "simulated": [asdict(one) for one in presets],
-            "simulated_kinds": [{"name": name, "about": about} for name, about in kinds],
-        }
-        console.put_json(listed)
+        console.put_json(devices_json(found, presets, kinds))
         return
-    rows = [
-        (
-            one.target,
-            one.model or "-",
-            one.serial or "-",
-            format_capacity(one.capacity_bytes),
-            tongue.said(one.use or "free"),
-        )
-        for one in found
-    ]
-    for line in console.columns(("BLOCK DEVICE", "MODEL", "SERIAL", "CAPACITY", "IN USE"), rows):
-        console.put(line)
+    put_listing(device_words.block_devices(found))
     console.put("")
-    simulated = [
-        (
-            f"sim:{one.name}",
-            tongue.said(one.label),
-            format_capacity(one.nominal_capacity_bytes),
-            tongue.said(one.about),
-        )
-        for one in presets
-    ]
-    for line in console.columns(("SIMULATED", "NUMBERS ARE", "CAPACITY", "WHAT IT IS"), simulated):
-        console.put(line)
+    put_listing(device_words.simulated_devices(presets))
     console.put("")
-    together = [(f"sim:{name}(…)", tongue.said(about)) for name, about in kinds]
-    for line in console.columns(("PUT TOGETHER", "WHAT IT IS"), together):
-        console.put(line)
+    put_listing(device_words.put_together(kinds))

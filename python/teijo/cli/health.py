@@ -1,13 +1,19 @@
 """The verb `health`: how a drive is, by its own word, and a verdict with its reasons."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from teijo.cli import console
 from teijo.cli.options import Json, Target
 from teijo.errors import PlanError, UsageError
+from teijo.speech.tongue import reasoned, tr
+
+if TYPE_CHECKING:
+    from teijo.api.crystaldiskinfo import Original
+    from teijo.device.health.report import HealthReport
+    from teijo.personas.crystaldiskinfo import Disk
 
 EXAMPLES = (
     "teijo health /dev/disk/by-id/nvme-…               the verdict, its reasons, what it told",
@@ -61,17 +67,18 @@ def verb(
             remedy="Ask for one of them.",
         )
     from teijo import api
-    from teijo.cli import health_text
+    from teijo.api.crystaldiskinfo import original_disk, original_verdict
+    from teijo.api.device_json import health_json
 
     report = api.health(target)
-    disk = health_text.original_disk(target, report)
-    original = health_text.original_verdict(disk)
+    disk = original_disk(target, report)
+    original = original_verdict(disk)
     if cdi is not None:
-        health_text.write_original(disk, cdi)
+        write_original(disk, cdi)
     if as_json:
-        console.put_json(health_text.as_json(report, original))
+        console.put_json(health_json(report, original))
     elif cdi != Path("-"):
-        health_text.show(report, original)
+        show(report, original)
     if check:
         raise typer.Exit(CODES[report.verdict.word])
 
@@ -96,3 +103,47 @@ def interval_ns_from(text: str) -> int:
             remedy="Write it like 10s or 1min.",
         )
     return interval_ns
+
+
+def show(report: "HealthReport", original: "Original") -> None:
+    """Print the verdict, then what is known by topic; what was not told, with the reason."""
+    from teijo.cli.sections import put_sections
+    from teijo.speech import health_words
+
+    lines = (
+        health_words.model_line(report),
+        health_words.verdict_line(report.verdict),
+        health_words.original_line(original),
+        health_words.partition_line(report),
+    )
+    for line in filter(None, lines):
+        console.put(line)
+    put_sections(health_words.sections(report))
+
+
+def write_original(disk: "Disk", path: Path) -> None:
+    """Write CrystalDiskInfo's text of a drive to a file, or to stdout (-).
+
+    Raises:
+        teijo.errors.TeijoError: the file cannot be had.
+    """
+    from datetime import datetime
+
+    from teijo.creating import replace_atomically
+    from teijo.errors import HostError, UsageError
+    from teijo.personas.crystaldiskinfo import system_of_host, text_of
+
+    for one in disk.blind:
+        console.say(tr("not read: {what}", what=reasoned(one)))
+    data = text_of([disk], system=system_of_host(), date=datetime.now()).encode()
+    if path == Path("-"):
+        console.put_bytes(data)
+        return
+    try:
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{path} is no file", remedy="Name a file: --cdi report.txt")
+        replace_atomically(path, data)
+    except OSError as error:
+        raise HostError(
+            f"Cannot write {path}: {error.strerror}", remedy="Choose another place for --cdi."
+        ) from error

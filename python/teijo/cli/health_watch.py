@@ -6,8 +6,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from teijo.api.device_json import VERSION
 from teijo.cli import console
-from teijo.cli.health_text import VERSION
 from teijo.errors import TeijoError
 from teijo.report.width import columns_of, wrapped
 from teijo.speech.tongue import reported, said, tr

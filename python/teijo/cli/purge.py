@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from teijo.api.device_json import unfinished_json
 from teijo.cli import console
-from teijo.cli.drive import show_unfinished, unfinished_json
+from teijo.cli.drive import show_unfinished
 from teijo.cli.options import Destroy, Json, Target
 from teijo.errors import UsageError
 from teijo.outside.text import shell_path
