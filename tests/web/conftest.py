@@ -1,4 +1,4 @@
-"""Runs to be looked at, and a browser."""
+"""Runs and drives to be looked at, and a browser."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,9 +8,19 @@ import pytest
 
 from teijo import api
 from tests.web.browsing import CHROMIUM
+from tests.web.drives import Machine, plugged
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    """Return a machine that drives of this process can be plugged into."""
+    folder = tmp_path / "machine"
+    folder.mkdir()
+    with plugged(folder, monkeypatch) as one:
+        yield one
 
 
 @pytest.fixture(scope="session")

@@ -95,6 +95,7 @@ class Served:
             "Content-Length": str(len(body)),
         }
         return self.ask(path, method="POST", headers=usual | dict(headers or {}), body=body)
+
     def _connection(self) -> http.client.HTTPConnection:
         certificate = self.serving.certificate
         if certificate is None:

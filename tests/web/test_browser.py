@@ -12,8 +12,10 @@ from playwright.sync_api import Browser
 from teijo import api
 from teijo.runfile import reader
 from teijo.terms.remark import Remark, RemarkKind
+from teijo.web.drives import id_of
 from tests.runfile.samples import sealed_run
 from tests.web.browsing import CHROMIUM, is_wider, serious, until, visited
+from tests.web.drives import Machine
 from tests.web.serving import served
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
@@ -61,13 +63,16 @@ def test_a_run_grows_is_reloaded_and_outlives_the_server(browser: Browser, tmp_p
     [("en", "light", 400), ("ja", "dark", 400), ("en", "dark", 1280), ("ja", "light", 1280)],
 )
 def test_every_page_fits_has_no_barrier_and_says_nothing(
-    browser: Browser, simulated: Path, tmp_path: Path, code: str, scheme: str, width: int
-) -> None:
+    browser: Browser, simulated: Path, machine: Machine, tmp_path: Path, code: str, scheme: str,
+    width: int,
+) -> None:  # fmt: skip
+    drive, model = id_of(machine.sata(failing=True)), id_of("sim:mlc-a")
+    devices = ("/devices", f"/devices/{drive}", f"/devices/{model}")
     shutil.copy(simulated, tmp_path / "one.teijo")
     options: dict[str, Any] = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
     with served(tmp_path) as site, visited(browser, **options) as (page, said):
         key = site.runs()["one.teijo"]["id"]
-        for path in ("/", f"/runs/{key}", "/nothing"):
+        for path in ("/", f"/runs/{key}", "/nothing", *devices):
             mark = "&" if "?" in path else "?"
             page.goto(f"{site.address}{path}{mark}lang={code}")
             page.wait_for_load_state("networkidle") if path == "/" else page.wait_for_timeout(300)

@@ -33,6 +33,22 @@ def block_devices(found: "Iterable[FoundDevice]") -> Table:
     return Table("", ("BLOCK DEVICE", "MODEL", "SERIAL", "CAPACITY", "IN USE"), rows)
 
 
+def listed_facts(found: "FoundDevice") -> Facts:
+    """Return what the list tells of a block device, for one of which nothing more is known."""
+    rows = (
+        ("target", found.target),
+        ("model", found.model),
+        ("serial", found.serial),
+        ("capacity", format_capacity(found.capacity_bytes)),
+    )
+    return Facts(tr("what it is"), rows)
+
+
+def use_line(found: "FoundDevice") -> str:
+    """Return what uses a block device now."""
+    return tr("now: {use}", use=said(found.use or "free"))
+
+
 def simulated_devices(presets: "Iterable[SimulatedPreset]") -> Table:
     """Return the simulated devices that have a name."""
     rows = [
@@ -93,7 +109,8 @@ def preflight(question: str, seen: "Inspection") -> Table:
     checks = seen.preflight.checks
     rows = [(said(one.verdict), said(one.name), said(one.evidence)) for one in checks]
     title = tr("preflight: {question}", question=said(question))
-    return Table(title, ("VERDICT", "CHECK", "WHAT WAS SEEN"), rows)
+    verdicts = [one.verdict for one in checks]
+    return Table(title, ("VERDICT", "CHECK", "WHAT WAS SEEN"), rows, tones=verdicts)
 
 
 def warnings(seen: "Sequence[Inspection]") -> Table:

@@ -81,9 +81,14 @@ def in_short(report: "HealthReport") -> Facts:
 
 
 def sections(report: "HealthReport") -> Iterator[Section]:
+    """Yield who it is, and then what is known by topic."""
+    yield Facts(tr("what it is"), _who(report))
+    yield from topics(report)
+
+
+def topics(report: "HealthReport") -> Iterator[Section]:
     """Yield what is known by topic; the rules of the verdict, and what was not told, come last."""
     counts, seen = report.counts, report.seen
-    yield Facts(tr("what it is"), _who(report))
     yield Facts(tr("temperature"), _temperature(counts))
     yield Facts(tr("life"), _life(counts))
     yield Facts(tr("throttling"), _throttling(counts))
@@ -229,7 +234,9 @@ def _self_tests(tests: "SelfTests") -> Table:
 def _reasons(verdict: "Verdict") -> Table:
     worst_first = sorted(verdict.reasons, key=lambda one: ORDER.index(one.word))
     rows = [(said(one.word), said(one.numbers), said(one.source)) for one in worst_first]
-    return Table(tr("the verdict's rules"), ("VERDICT", "WHAT WAS SEEN", "RULE"), rows)
+    words = [one.word for one in worst_first]
+    title = tr("the verdict's rules")
+    return Table(title, ("VERDICT", "WHAT WAS SEEN", "RULE"), rows, tones=words)
 
 
 def _celsius(kelvin: int | None) -> str:

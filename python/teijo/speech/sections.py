@@ -30,12 +30,16 @@ class Facts:
 
 @dataclass(frozen=True)
 class Table:
-    """A title, a head and rows. Without rows it is left out, or says `none` where that is told."""
+    """A title, a head and rows. Without rows it is left out, or says `none` where that is told.
+
+    `tones` are the English words of the rows' verdicts, for who paints them.
+    """
 
     title: str
     head: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     none: str = ""
+    tones: Sequence[str] = ()
 
     @property
     def heads(self) -> list[str]:

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from teijo.errors import RunFileError, TeijoError, UnsafeError, UsageError
+from teijo.errors import RunFileError, TargetError, TeijoError, UnsafeError, UsageError
 from teijo.outside.text import visible
 from teijo.speech import tongue
 from teijo.speech.tongue import tr
@@ -17,14 +17,15 @@ from teijo.web.assets import ASSETS
 from teijo.web.desk import Desk
 from teijo.web.forms import Forms
 from teijo.web.guard import UPLOAD, Guard
-from teijo.web.pages import acts, compare, run, runs, start, upload
+from teijo.web.pages import acts, compare, devices, run, runs, start, upload
 from teijo.web.programs import compare as compare_json
+from teijo.web.programs import devices as devices_json
 from teijo.web.programs import runs as runs_json
 from teijo.web.serving import Serving
 from teijo.web.site import Site, Templates, speaking_to
 
 ASSET_AGE_S: Final = 3600
-_STATUS: Final = ((RunFileError, 404), (UsageError, 400), (UnsafeError, 403))
+_STATUS: Final = ((RunFileError, 404), (TargetError, 404), (UsageError, 400), (UnsafeError, 403))
 
 
 def application(serving: Serving) -> Guard:
@@ -41,8 +42,10 @@ def application(serving: Serving) -> Guard:
             *acts.routes(site),
             *upload.routes(site),
             *compare.routes(site),
+            *devices.routes(site),
             *runs_json.routes(site),
             *compare_json.routes(site),
+            *devices_json.routes(site),
             Route("/static/{name:str}", _asset),
         ],
         exception_handlers={

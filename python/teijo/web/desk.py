@@ -20,8 +20,9 @@ from teijo.report.language import Language
 from teijo.runfile.names import OPEN_SUFFIX, SEALED_SUFFIX
 from teijo.runfile.shelf import id_of
 from teijo.speech import tongue
-from teijo.web.jobs import Jobs
 from teijo.web.comparisons import Comparisons
+from teijo.web.drives import Drives
+from teijo.web.jobs import Jobs
 from teijo.web.live import Sight, Watchers
 from teijo.web.question import CHOSEN
 from teijo.web.serving import Serving
@@ -51,6 +52,7 @@ class Desk:
         self.shelf = api.Shelf(serving.folder, recursive=serving.recursive)
         self.watchers = Watchers(self._watched)
         self.comparisons = Comparisons(self.path_of)
+        self.drives = Drives()
         self.reading: Progress | None = None
         self._reports: OrderedDict[tuple[str, int, str], html.Parts] = OrderedDict()
         self._lock = Lock()

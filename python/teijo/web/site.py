@@ -23,7 +23,7 @@ from teijo.web.serving import Serving
 Handler = Callable[[Request], Awaitable[Response]]
 _LANGUAGES: Final = (("en", "English"), ("ja", "日本語"))
 START: Final = "/start"
-_BAR: Final = (("/", "Runs"), (START, "Start a run"))
+_BAR: Final = (("/", "Runs"), (START, "Start a run"), ("/devices", "Devices"))
 """What every page leads to."""
 _TEXT_MOST: Final = 200
 _HERE: Final[ContextVar[str]] = ContextVar("here", default="/")

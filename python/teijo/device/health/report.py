@@ -90,9 +90,18 @@ def health_report(text: str) -> HealthReport:
             )
     with drive_of(text) as subject:
         found = of_subject(subject)
-    if found.seen is not None and found.seen.stuck is not None and not found.counts:
-        raise found.seen.stuck
-    return found
+    return told(found)
+
+
+def told(report: HealthReport) -> HealthReport:
+    """Return a report in which something is told.
+
+    Raises:
+        teijo.errors.StuckDevice: the drive answered nothing at all.
+    """
+    if report.seen is not None and report.seen.stuck is not None and not report.counts:
+        raise report.seen.stuck
+    return report
 
 
 def of_subject(subject: Subject) -> HealthReport:
