@@ -1,7 +1,7 @@
 """What was found in a record, by the method it names: of the whole run, or test by test."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 from teijo.document.model import Document
@@ -72,7 +72,8 @@ def findings_of(record: Record, method: AnyMethod | None = None) -> Findings:
 
 def watch_of(record: Record, method: AnyMethod | None = None) -> Watch:
     """Return how far a growing record has come."""
-    return found_in(record, method).watch
+    found = found_in(record, method)
+    return replace(found.watch, is_steady=found.converged)
 
 
 def document_of(record: Record, method: AnyMethod | None = None) -> Document:

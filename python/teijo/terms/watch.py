@@ -44,6 +44,8 @@ class Watch:
     """The test under way, where a run is made of several."""
     rounds_left: RoundsLeft | None = None
     """Counted as `round_number` is; None where nothing can be said yet, or need be."""
+    is_steady: bool | None = None
+    """Whether steady state has been reached so far; None where it is not looked for."""
 
     def followed_by(self, *later: "Watch") -> "Watch":
         """Return this watch, with what later ones still need added to what is left."""
