@@ -128,3 +128,13 @@ def test_a_course_is_the_same_whether_it_was_followed_or_read_at_the_end() -> No
         read.end(seq, answer(start_ns, count))
     assert len(read.points) == 20 + 50 - 1, "two intervals lie in the second of both steps"
     assert followed.points == read.points
+
+
+def test_points_are_those_of_now_also_where_they_were_asked_for_before() -> None:
+    looked_at, course = Course(points_most=4), Course(points_most=4)
+    for second in range(11):
+        for ios in ([100, 50], [7]):
+            for each in (looked_at, course):
+                each.add(second * S, [series(ios)])
+            assert looked_at.points
+    assert looked_at.points == course.points

@@ -90,6 +90,7 @@ class Course:
     levels: list[StepLevels] = field(default_factory=list)
     _length_ns: int = 0
     _sums: dict[int, _Sum] = field(default_factory=dict)
+    _points: dict[int, Point] = field(default_factory=dict)
     _end_ns: int = 0
     _seq: int = 0
     _seen: dict[Place, int] = field(default_factory=dict)
@@ -120,6 +121,7 @@ class Course:
             one = _Sum(max(1, lasts), ios, moved, errors, total, most, rate, rate)
             at_ns = start_ns + place * length_ns
             self._sums.setdefault(at_ns // self._point_ns, _Sum()).add(one)
+            self._points.pop(at_ns // self._point_ns, None)
         while len(self._sums) > self.points_most:
             self._join()
 
@@ -172,9 +174,14 @@ class Course:
         found: dict[int, _Sum] = {}
         for place, one in self._sums.items():
             found.setdefault(place // 2, _Sum()).add(one)
-        self._sums = found
+        self._sums, self._points = found, {}
 
     def _point(self, place: int) -> Point:
+        if place not in self._points:
+            self._points[place] = self._made(place)
+        return self._points[place]
+
+    def _made(self, place: int) -> Point:
         one = self._sums[place]
         mean_ns = one.latency_ns / one.ios if one.ios else None
         return Point(
