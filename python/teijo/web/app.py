@@ -20,6 +20,7 @@ from teijo.web.guard import UPLOAD, Guard
 from teijo.web.pages import acts, compare, devices, run, runs, start, upload
 from teijo.web.programs import compare as compare_json
 from teijo.web.programs import devices as devices_json
+from teijo.web.programs import metrics
 from teijo.web.programs import runs as runs_json
 from teijo.web.serving import Serving
 from teijo.web.site import Site, Templates, speaking_to
@@ -46,6 +47,7 @@ def application(serving: Serving) -> Guard:
             *runs_json.routes(site),
             *compare_json.routes(site),
             *devices_json.routes(site),
+            *metrics.routes(site),
             Route("/static/{name:str}", _asset),
         ],
         exception_handlers={

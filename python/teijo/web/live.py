@@ -13,14 +13,16 @@ from teijo.errors import RunFileError, TeijoError
 from teijo.runner.run_state import RunState
 from teijo.terms.record import Record
 from teijo.terms.result import StepResult
+from teijo.web.totals import Totals
 
 LOOKS_EVERY_S: Final = 1.0
 STALE_S: Final = 3 * LOOKS_EVERY_S
 """A sight that is older was of a run that nobody looked at since."""
 REPORTS_EVERY_S: Final = 5.0
 """A report takes more to make than a look: it follows a run in so long steps."""
-KEPT_S: Final = 30.0
-"""A run nobody looks at any more is kept so long, for a page that is loaded anew."""
+KEPT_S: Final = 150.0
+"""A run nobody looks at any more is kept so long, for a page that is loaded anew, and for a program
+that asks once a minute."""
 SEEN_MOST: Final = 64
 """Runs that are followed at one time."""
 
@@ -44,6 +46,7 @@ class Sight:
     points: tuple[Point, ...]
     levels: tuple[StepLevels, ...]
     epoch: int
+    totals: Totals
 
     @property
     def report(self) -> int:
@@ -62,6 +65,7 @@ class Watcher:
     left_at_s: float = field(default_factory=time.monotonic)
     _course: Course = field(default_factory=Course)
     _epoch: int = 0
+    _totals: Totals = field(default_factory=Totals)
     _reported_at_s: float = 0.0
     _news: asyncio.Condition = field(default_factory=asyncio.Condition)
     _task: asyncio.Task[None] | None = None
@@ -113,9 +117,11 @@ class Watcher:
                 if sight is not None:
                     self.sight = sight
                 self._news.notify_all()
-            if self.trouble is not None or self.is_over or not self.lookers:
+            if self.trouble is not None or self.is_over:
                 return
             await asyncio.sleep(max(0.1, LOOKS_EVERY_S - (time.monotonic() - began_s)))
+            if not self.lookers:
+                return
 
     def _look(self) -> Sight:
         look = self.run.look()
@@ -126,6 +132,7 @@ class Watcher:
                 self._course.end(step.seq, step.answer)
         if look.running is not None:
             self._course.go_on(look.running.seq, look.running.intervals)
+        self._totals = self._totals.after(look)
         return Sight(
             number=1 if self.sight is None else self.sight.number + 1,
             at_s=time.monotonic(),
@@ -135,6 +142,7 @@ class Watcher:
             points=self._course.points,
             levels=tuple(self._course.levels),
             epoch=self._epoch,
+            totals=self._totals,
         )
 
     def _reported(self, record: Record) -> Record:
