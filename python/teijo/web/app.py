@@ -20,7 +20,7 @@ from teijo.web.guard import UPLOAD, Guard
 from teijo.web.pages import acts, compare, devices, run, runs, start, upload
 from teijo.web.programs import compare as compare_json
 from teijo.web.programs import devices as devices_json
-from teijo.web.programs import metrics
+from teijo.web.programs import metrics, openapi
 from teijo.web.programs import runs as runs_json
 from teijo.web.serving import Serving
 from teijo.web.site import Site, Templates, speaking_to
@@ -48,6 +48,7 @@ def application(serving: Serving) -> Guard:
             *compare_json.routes(site),
             *devices_json.routes(site),
             *metrics.routes(site),
+            *openapi.routes(site),
             Route("/static/{name:str}", _asset),
         ],
         exception_handlers={

@@ -15,7 +15,8 @@ REFUSED: Final[Mapping[str, str]] = {
 }
 """What every address may answer in plain text, by its status."""
 FAILED: Final[Mapping[str, str]] = {
-    "404": "There is no such run, or its file cannot be read.",
+    "400": "What was asked cannot be answered; the message says why.",
+    "404": "There is no such run or device, or it cannot be read.",
     "500": "Teijo itself failed.",
 }
 """What an address under /api may answer as JSON."""
@@ -77,6 +78,11 @@ def table(properties: Mapping[str, Json], meaning: str = "") -> Json:
         "additionalProperties": False,
         "description": meaning,
     }
+
+
+def opened(meaning: str) -> Json:
+    """Return the schema of an object whose properties are described elsewhere, as `meaning` says."""
+    return {"type": "object", "description": meaning}
 
 
 def parameter(

@@ -1,6 +1,8 @@
 """The devices, and how each drive is, as JSON: as `teijo devices` and `teijo health` give it."""
 
 import json
+from collections.abc import Mapping
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -9,7 +11,10 @@ from starlette.routing import Route
 from teijo.api.device_json import devices_json, health_json
 from teijo.outside.text import visible_json
 from teijo.web.drives import Listed, id_of, simulated
+from teijo.web.programs.describing import Json, asked_json, opened, parameter, rows, table, text
 from teijo.web.site import Site
+
+ADDRESS: Final = "/api/v1/devices"
 
 
 def routes(site: Site) -> list[Route]:
@@ -26,7 +31,19 @@ def routes(site: Site) -> list[Route]:
             raise found.trouble.with_traceback(None)
         return _json(health_json(found.health, found.original))
 
-    return [site.route("/api/v1/devices", devices), site.route("/api/v1/devices/{key:str}", device)]
+    return [site.route(ADDRESS, devices), site.route(f"{ADDRESS}/{{key:str}}", device)]
+
+
+def describe() -> Mapping[str, Json]:
+    """Return the addresses of the devices in the words of OpenAPI."""
+    one = rows({"type": "object"}, "As `teijo devices --json` prints it, with the `id` of each.")
+    listed = table(dict.fromkeys(("block", "simulated", "simulated_kinds"), one))
+    health = opened("As `teijo health --json` prints it (docs/health.md).")
+    key = parameter("key", text("The id of a device in the list."), place="path")
+    return {
+        ADDRESS: asked_json("The devices of the machine, and simulated ones.", listed),
+        f"{ADDRESS}/{{key}}": asked_json("How a drive is, by its own word.", health, (key,)),
+    }
 
 
 def _listed(found: Listed) -> dict[str, object]:
