@@ -294,7 +294,7 @@ def test_runs_are_counted_by_ending_and_none_that_ended_is_told(
         rows = site.runs()
         found = told(site, lambda now: "teijo_run" in now)
     assert found["teijo_runs"].of(ending="done") == 2
-    assert found["teijo_runs"].of(ending="left open") == 1
+    assert found["teijo_runs"].of(ending="running") == 1
     assert found["teijo_unreadable_runs"].of() == 1
     assert len(found["teijo_run"].values) == 1
     assert found["teijo_run"].of(run=rows["live.teijo.open"]["id"]) == 1
@@ -340,7 +340,7 @@ def test_a_scrape_has_a_bound(
     with served(tmp_path) as site:
         rows = site.runs()
         found = told(site, lambda now: len(now["teijo_run"].values) == 2)
-        assert found["teijo_runs"].of(ending="left open") == 3
+        assert found["teijo_runs"].of(ending="running") == 3
         for date in dates[1:]:
             assert found["teijo_run"].of(run=rows[f"{date[:10]}.teijo.open"]["id"]) == 1
     for each in recorders:

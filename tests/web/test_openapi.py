@@ -124,6 +124,9 @@ def test_every_parameter_of_the_list_is_understood(site: Served) -> None:
         if each["name"] == "sort":
             answers = [site.ask(f"/api/v1/runs?sort={value}").json for value in schema["enum"]]
             assert all(answer["total"] == 3 for answer in answers)
+        elif each["name"] in ("since", "until"):
+            day = {"since": "9999-12-31", "until": "0001-01-01"}[each["name"]]
+            assert site.ask(f"/api/v1/runs?{each['name']}={day}").json["total"] == 0
         elif each["name"] not in ("page", "lang", "trouble"):
             assert site.ask(f"/api/v1/runs?{each['name']}=nowhere").json["total"] == 0, each["name"]
 

@@ -81,7 +81,7 @@ def table(properties: Mapping[str, Json], meaning: str = "") -> Json:
 
 
 def opened(meaning: str) -> Json:
-    """Return the schema of an object whose properties are described elsewhere, as `meaning` says."""
+    """Return the schema of an object that is described elsewhere, where `meaning` says."""
     return {"type": "object", "description": meaning}
 
 

@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from teijo.api import Column, Question, Shelved
 from teijo.errors import TeijoError
+from teijo.runfile.listed import LEFT_OPEN, RUNNING
 from teijo.runfile.mark import mark_of
 from teijo.units import MEGA, NS_PER_S, ZERO_CELSIUS_KELVIN
 from teijo.web.desk import Desk
@@ -27,7 +28,7 @@ PATIENCE_S: Final = 8.0
 """What is not read by then is left to the next scrape; Prometheus waits 10 s for one."""
 AT_ONCE: Final = 2
 """Runs that are read at one time, so that a scrape leaves room for those who look at a page."""
-_OPEN: Final = ((Column.ENDING, "left open"),)
+_OPEN: Final = ((Column.ENDING, RUNNING), (Column.ENDING, LEFT_OPEN))
 """What the list calls a run that is going on, or was cut off."""
 _Labels = Mapping[str, str]
 
@@ -96,7 +97,7 @@ async def _families(desk: Desk) -> list[Family]:
         Family(
             name="teijo_runs",
             kind="gauge",
-            meaning='Run files of the folder by ending; "left open": going on, or cut off.',
+            meaning='Run files of the folder by ending; "left open": nobody writes to it.',
             samples=tuple(Sample({"ending": shown(value)}, n) for value, n in counts if value),
         ),
         Family(
