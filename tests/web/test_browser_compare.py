@@ -10,10 +10,10 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from teijo import api
+from tests.web.browsing import CHROMIUM, is_wider, serious, until, visited
 from tests.web.serving import Served, served
-from tests.web.test_browser import browser, is_wider, pytestmark, serious, until, visited
 
-__all__ = ["browser", "pytestmark"]
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 SETTINGS = {"minute": "50ms", "mixes": "0/100", "block_sizes": "4KiB", "rounds": "5"}
 DRIVE = "sim:mlc-a?capacity=64MiB&dies=2"
 

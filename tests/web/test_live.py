@@ -32,7 +32,7 @@ def streamed(site: Served, key: str) -> Iterator[Iterator[tuple[str, Any]]]:
         while line := answer.readline().decode():
             if line.startswith("event: "):
                 name = line.removeprefix("event: ").strip()
-            elif line.startswith("data: "):
+            elif line.startswith("data: ") and name != "server":  # what its forms know
                 yield name, json.loads(line.removeprefix("data: "))
 
     try:

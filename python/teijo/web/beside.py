@@ -61,7 +61,7 @@ def main() -> None:
 def serving_for(path: Path, port: int) -> Serving:
     """Return what is served of a run file: its folder, on this machine alone."""
     name = path.name.removesuffix(OPEN_SUFFIX)
-    return serving_of(path.parent, port=port, begun=name)
+    return serving_of(path.parent, port=port, begun=name, read_only=True)
 
 
 def may_open_a_browser(environment: Mapping[str, str], platform: str, *, is_root: bool) -> bool:

@@ -17,7 +17,7 @@ from teijo.api.shelf import Progress
 from teijo.errors import RunFileError, TeijoError
 from teijo.report import html
 from teijo.report.language import Language
-from teijo.runfile.names import OPEN_SUFFIX, SEALED_SUFFIX
+from teijo.runfile.names import SEALED_SUFFIX, Names
 from teijo.runfile.shelf import id_of
 from teijo.speech import tongue
 from teijo.web.comparisons import Comparisons
@@ -90,13 +90,17 @@ class Desk:
             )
         return path
 
+    def has(self, key: str) -> bool:
+        """Return whether there is a run of this id by now."""
+        return (self.shelf.path_of(key) or self._begun_as(key)) is not None
+
     def _begun_as(self, key: str) -> Path | None:
-        """Return the file of the run that this server was started with, if that is asked for."""
-        if not self._begun or key != id_of(self._begun):
-            return None
-        sealed = self.folder / self._begun
-        growing = sealed.with_name(sealed.name + OPEN_SUFFIX)
-        return next((each for each in (growing, sealed) if each.is_file()), None)
+        """Return the file of a run that was begun from here, which the index may not know yet."""
+        begun = [self.folder / self._begun] if self._begun and key == id_of(self._begun) else []
+        begun += [job.path for job in self.jobs.all if job.key == key]
+        names = [Names.of(path) for path in begun]
+        places = (place for each in names for place in (each.open, each.sealed))
+        return next((place for place in places if place.is_file()), None)
 
     def report(self, key: str, sight: Sight) -> html.Parts:
         """Return the report at a sight, which is made once for each language."""

@@ -178,7 +178,7 @@ def job_seen(desk: Desk, job: Job) -> dict[str, Any]:
 def _href_of(desk: Desk, job: Job) -> str:
     """Return the address of the run once there is something to see, "" before."""
     begun = job.state in ("running", "ended")
-    if not begun or desk.shelf.path_of(job.key) is None:
+    if not begun or not desk.has(job.key):
         return ""
     return f"/runs/{quote(job.key)}?lang={tongue.spoken()}"
 
