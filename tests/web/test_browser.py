@@ -19,7 +19,8 @@ from tests.web.drives import Machine
 from tests.web.serving import served
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
-SETTINGS = {"minute": "1s", "mixes": "0/100", "block_sizes": "4KiB", "precondition_times": "1"}
+SETTINGS = {"minute": "1s", "mixes": "0/100", "precondition_times": "1"}
+SETTINGS |= {"block_sizes": "4KiB,8KiB,64KiB"}  # long enough to be looked at as it goes on
 HOSTILE = "<img src=x onerror=\"document.title='broken'\"><script>document.title='broken'</script>"
 
 

@@ -50,7 +50,7 @@ class Reader:
 
     def take(self, name: str, told: Any) -> None:
         if name == "state":
-            self.state = told
+            self.state |= told
         if name == "course":
             if (told["epoch"], told["joined"]) != (self.course["epoch"], self.course["joined"]):
                 self.course |= {"points": [], "levels": []}

@@ -6,13 +6,14 @@ from pathlib import Path
 from threading import Lock
 
 from teijo.api.reading import of_a_file
-from teijo.methods.parts import watch_of
+from teijo.methods.parts import found_in, states_of
 from teijo.runfile import reader, stop_request
 from teijo.runfile.following import FileFollower, Grown, News
 from teijo.runfile.names import Names
 from teijo.runfile.reader import RunningStep
 from teijo.runner import events
 from teijo.runner.run_state import Follower, RunState
+from teijo.terms.finding import SteadyState
 from teijo.terms.record import Record
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult
@@ -28,13 +29,15 @@ class Look:
     with its finished intervals, None for none. Times in ns on the run's clock, time series as
     `Intervals` (int64 columns of one length) by (stream, operation), read-only where they are of
     the running step. `new` is what the look before had not; where it is `anew`, what was drawn
-    before is to be forgotten. Nothing of it is copied for a look, and all of it may be kept.
+    before is to be forgotten. `states` are the determinations of steady state so far that the run
+    goes by, of the test under way. Nothing of it is copied for a look, and all of it may be kept.
     """
 
     state: RunState
     record: Record
     running: RunningStep | None
     new: News
+    states: tuple[SteadyState, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,13 @@ class _Eye:
             grown = self._file.look()
             state = self._state_of(grown)
             new, self._looked = grown.since(self._looked), grown
-            return Look(state=state, record=grown.record, running=grown.running, new=new)
+            return Look(
+                state=state,
+                record=grown.record,
+                running=grown.running,
+                new=new,
+                states=() if self._past is None else self._past.states,
+            )
 
     def _state_of(self, grown: Grown) -> RunState:
         if self._past is None or not self._past.goes_on(grown):
@@ -141,6 +150,7 @@ class _Past:
         self._steps = 0
         self._now_ns = 0
         self._judged: tuple[Record, events.Judged] | None = None
+        self.states: tuple[SteadyState, ...] = ()
         self._follower.tell(self._started)
 
     def goes_on(self, grown: Grown) -> bool:
@@ -168,7 +178,9 @@ class _Past:
         if self._judged is None or self._judged[0] is not record:
             with of_a_file(record):
                 growing = replace(record, run=replace(record.run, ending="running"))
-                self._judged = (record, events.Judged(watch=watch_of(growing)))
+                found = found_in(growing)
+                self._judged = (record, events.Judged(watch=found.watch))
+                self.states = states_of(found)
         hands = _Hands(self._hands.ns)
         present = self._follower.branch(hands)
         present.tell(self._judged[1])

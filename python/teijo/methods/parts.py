@@ -8,7 +8,7 @@ from teijo.document.model import Document
 from teijo.methods.found import Found
 from teijo.methods.method import AnyMethod
 from teijo.methods.registry import method_named
-from teijo.terms.finding import Findings
+from teijo.terms.finding import Findings, SteadyState
 from teijo.terms.record import Record
 from teijo.terms.watch import Watch
 
@@ -74,6 +74,14 @@ def watch_of(record: Record, method: AnyMethod | None = None) -> Watch:
     """Return how far a growing record has come."""
     found = found_in(record, method)
     return replace(found.watch, is_steady=found.converged)
+
+
+def states_of(found: Found[Any]) -> tuple[SteadyState, ...]:
+    """Return the determinations of steady state; of a run of several tests, those of the last."""
+    if isinstance(found, HasParts):
+        tests = found.tests
+        return tests[-1].found.states if tests else ()
+    return found.states
 
 
 def document_of(record: Record, method: AnyMethod | None = None) -> Document:

@@ -35,11 +35,15 @@
     }
   };
 
+  const rest = () => new Promise((go) => { setTimeout(go, 0); });
+
   const drawAll = async (places = null) => {
     // Vega measures texts before it places them, so the font must be there first.
     await Promise.all([document.fonts.load("11px Inter"), document.fonts.load("600 11px Inter")]);
     for (const chart of data.charts) {
-      if (places === null || places.has(chart.id)) await draw(chart);
+      if (places !== null && !places.has(chart.id)) continue;
+      await draw(chart);
+      await rest(); // what is drawn answers to pointing before the next one is
     }
     document.documentElement.dataset.drawn = String(data.charts.length);
   };

@@ -1,10 +1,13 @@
 """What the pages are about: the folder's index, the runs that are looked at, their reports."""
 
 import asyncio
+import json
+import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -22,6 +25,7 @@ from teijo.runfile.shelf import id_of
 from teijo.speech import tongue
 from teijo.web.comparisons import Comparisons
 from teijo.web.drives import Drives
+from teijo.web.folds import folded
 from teijo.web.jobs import Jobs
 from teijo.web.live import Sight, Watchers
 from teijo.web.question import CHOSEN
@@ -40,6 +44,21 @@ class Found:
     reading: Progress | None
 
 
+@dataclass(frozen=True)
+class _Made:
+    """A report as it was made for all who ask."""
+
+    parts: html.Parts
+    number: int
+
+    @cached_property
+    def body(self) -> bytes:
+        """It as JSON, its data among it."""
+        said = {**vars(self.parts), "report": self.number}
+        data = said.pop("data")
+        return f'{json.dumps(said, ensure_ascii=False)[:-1]}, "data": {data}}}'.encode()
+
+
 class Desk:
     """The folder that is served, for all who ask at once."""
 
@@ -54,7 +73,7 @@ class Desk:
         self.comparisons = Comparisons(self.path_of)
         self.drives = Drives()
         self.reading: Progress | None = None
-        self._reports: OrderedDict[tuple[str, int, str], html.Parts] = OrderedDict()
+        self._reports: OrderedDict[tuple[str, int, str], _Made] = OrderedDict()
         self._lock = Lock()
 
     @asynccontextmanager
@@ -104,6 +123,13 @@ class Desk:
 
     def report(self, key: str, sight: Sight) -> html.Parts:
         """Return the report at a sight, which is made once for each language."""
+        return self._report(key, sight).parts
+
+    def report_body(self, key: str, sight: Sight) -> bytes:
+        """Return that as JSON, with its number."""
+        return self._report(key, sight).body
+
+    def _report(self, key: str, sight: Sight) -> _Made:
         place = (key, sight.report, tongue.spoken())
         # One at a time: all who look at a run ask for its next report at the same moment.
         with self._lock:
@@ -113,11 +139,16 @@ class Desk:
                 self._reports.popitem(last=False)
         return found
 
-    def _made(self, key: str, sight: Sight) -> html.Parts:
+    def _made(self, key: str, sight: Sight) -> _Made:
+        began_s = time.thread_time()
         grows = sight.reported.run.ending == "running"
         # What a file says of itself, as a signature, is there when it is sealed.
-        document = api.present(sight.reported) if grows else api.open(self.path_of(key)).document()
-        return html.parts(document, Language(tongue.spoken()))
+        run = api.Run(self.path_of(key), sight.reported)
+        document = api.present(sight.reported) if grows else run.document()
+        parts = html.parts(document, Language(tongue.spoken()))
+        parts = replace(parts, sections=folded(parts.sections))
+        self.watchers.note_report(key, time.thread_time() - began_s)
+        return _Made(parts, sight.report)
 
     def report_file(self, key: str) -> tuple[str, str]:
         """Return the name and the text of a report as one file."""
@@ -134,6 +165,7 @@ class Desk:
             with suppress(TeijoError, OSError):
                 await asyncio.to_thread(self._refresh_once)
             self.reading = None
+            self.watchers.forget()
             await asyncio.sleep(REFRESH_EVERY_S)
 
     def _refresh_once(self) -> None:

@@ -1,5 +1,6 @@
 """The server itself: a socket that is bound first, so that its address is known when it is told."""
 
+import ctypes
 import logging
 import os
 import socket
@@ -22,6 +23,11 @@ _AT_ONCE: Final = 128
 """And of these so many are accepted before those are looked after that are there."""
 END_S: Final = 3
 """Streams that go on when the server ends are left after so long."""
+
+_M_ARENA_MAX: Final = -8
+_M_MMAP_THRESHOLD: Final = -3
+"""Names of glibc's malloc.h."""
+_ARRAY_BYTES: Final = 128 << 10
 
 
 @dataclass(frozen=True)
@@ -111,9 +117,21 @@ def run(place: Bound) -> None:
     if os.environ.get("TEIJO_DEBUG") != "1":
         # It tells of clients that break off, which is no error that a person should read of.
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    _give_memory_back()
     try:
         server_of(place).run(sockets=[place.socket])
     except KeyboardInterrupt:
         pass
     finally:
         place.socket.close()
+
+
+def _give_memory_back() -> None:
+    """Let the C library return what a long run took: its threads share one heap, and arrays none.
+
+    Each thread would keep a heap of its own of the largest report it ever made.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:  # glibc's
+        mallopt(_M_ARENA_MAX, 1)
+        mallopt(_M_MMAP_THRESHOLD, _ARRAY_BYTES)

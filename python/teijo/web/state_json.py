@@ -69,7 +69,7 @@ def state_json(state: RunState) -> Json:
 
 
 def course_json(sight: Sight, *, first: int = 0, levels_from: int = 0) -> Json:
-    """Return the points of a course from place `first` on, and the steps' percentiles.
+    """Return the points of a course from place `first` on, and percentiles from `levels_from` on.
 
     A point is [start s, length s, IOPS, least, most, MB/s, errors, mean ms, most ms]; a step's
     level [start s, end s, p50, p99, p99.9 in ms].
@@ -78,6 +78,7 @@ def course_json(sight: Sight, *, first: int = 0, levels_from: int = 0) -> Json:
         "epoch": sight.epoch,
         "joined": sight.joined,
         "first": first,
+        "levels_first": levels_from,
         "points": [
             _short(
                 (

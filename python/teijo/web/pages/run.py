@@ -6,22 +6,24 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote
+from weakref import WeakKeyDictionary
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from teijo.errors import TeijoError
 from teijo.report import html
 from teijo.report.chart import growing, palette
-from teijo.report.chart.theme import Canvas
+from teijo.report.chart.theme import Canvas, Specification
 from teijo.report.language import Language
 from teijo.speech import tongue
 from teijo.speech.tongue import tr
 from teijo.web.live import Sight, Watcher
 from teijo.web.pages.acts import acts_of
 from teijo.web.site import Site, attached, language_of
-from teijo.web.state_json import Json, course_json, state_json
+from teijo.web.state_json import state_json
+from teijo.web.telling import Telling, event
 
 HEARTBEAT_S: Final = 15.0
 """A stream says something so often, so that a browser notices a connection that is dead."""
@@ -46,6 +48,7 @@ class _RunPage:
         self.site = site
         self.desk = site.desk
         self.templates = site.templates
+        self._tellings: WeakKeyDictionary[Watcher, Telling] = WeakKeyDictionary()
 
     async def run(self, request: Request) -> Response:
         """Return the page of one run, its report in it, whether it goes on or not."""
@@ -61,9 +64,8 @@ class _RunPage:
         key = request.path_params["key"]
         async with self.desk.watchers.looking(key) as watcher:
             sight = await watcher.after(0)
-            parts = await asyncio.to_thread(self.desk.report, key, sight)
-            body = {**vars(parts), "data": json.loads(parts.data), "report": sight.report}
-            return JSONResponse(body)
+            body = await asyncio.to_thread(self.desk.report_body, key, sight)
+            return Response(body, media_type="application/json")
 
     async def report_file(self, request: Request) -> Response:
         """Return the report as one file that needs no server."""
@@ -76,12 +78,13 @@ class _RunPage:
         language = language_of(request)
         await asyncio.to_thread(self.desk.path_of, key)
 
-        async def stream() -> AsyncIterator[str]:
+        async def stream() -> AsyncIterator[bytes]:
             with tongue.speaking(language):
-                yield "retry: 1000\n\n"
-                yield _event("server", {"word": self.site.forms.word})
+                yield b"retry: 1000\n\n"
+                yield event("server", {"word": self.site.forms.word}).encode()
                 async with self.desk.watchers.looking(key) as watcher:
-                    async for each in _told(watcher):
+                    telling = self._tellings.setdefault(watcher, Telling())
+                    async for each in _told(watcher, telling):
                         yield each
 
         headers = {"x-accel-buffering": "no"}
@@ -103,7 +106,7 @@ class _RunPage:
         )
 
 
-async def _told(watcher: Watcher) -> AsyncIterator[str]:
+async def _told(watcher: Watcher, telling: Telling) -> AsyncIterator[bytes]:
     """Yield the events of one reader, from the first sight to the end of the run."""
     have: Sight | None = None
     while True:
@@ -111,39 +114,26 @@ async def _told(watcher: Watcher) -> AsyncIterator[str]:
             number = 0 if have is None else have.number
             sight = await asyncio.wait_for(watcher.after(number), HEARTBEAT_S)
         except TimeoutError:
-            yield ": still here\n\n"
+            yield b": still here\n\n"
             continue
         except TeijoError as error:
             trouble = {"message": tongue.said(error.message), "remedy": tongue.said(error.remedy)}
-            yield _event("trouble", trouble)
+            yield event("trouble", trouble).encode()
             return
-        yield _event("course", _course_since(sight, have))
-        if have is None or sight.report != have.report:
-            yield _event("report", {"report": sight.report})
-        yield _event("state", state_json(sight.state))
+        if text := telling.news(sight, have):
+            yield text
         have = sight
         if watcher.is_over:
-            yield _event("over", {"ending": sight.state.ending})
+            yield event("over", {"ending": sight.state.ending}).encode()
             return
-
-
-def _course_since(sight: Sight, have: Sight | None) -> Json:
-    """Return the course from the last point on that a reader has, which may have grown."""
-    if have is None or (have.epoch, have.joined) != (sight.epoch, sight.joined):
-        return course_json(sight)
-    first = max(0, len(have.points) - 1)
-    return course_json(sight, first=first, levels_from=len(have.levels))
-
-
-def _event(name: str, body: Json) -> str:
-    return f"event: {name}\ndata: {json.dumps(body, ensure_ascii=False)}\n\n"
 
 
 def _page_data() -> dict[str, Any]:
     canvas = replace(_CANVAS, language=Language(tongue.spoken()))
     time = tr("Time (s)")
-    drawings = (
+    course = (
         ("course-iops", growing.rate_chart(canvas, title="IOPS", time=time)),
+        ("course-mbs", growing.throughput_chart(canvas, title="MB/s", time=time)),
         (
             "course-latency",
             growing.latency_chart(
@@ -154,9 +144,25 @@ def _page_data() -> dict[str, Any]:
                 most=tr("maximum"),
             ),
         ),
+        ("course-heat", growing.heat_chart(canvas, title=tr("Temperature (°C)"), time=time)),
     )
+    percent = growing.window_chart(canvas, title=tr("% of the average"), rounds=tr("Round"))
     return {
-        "charts": [{"id": name, "body": drawing.body} for name, drawing in drawings],
+        "charts": [_drawing("course", *each) for each in course],
+        "window": _drawing("window", "window-chart", percent),
         "levels": ["p50", "p99", "p99.9"],
-        "words": {"away": tr("The server does not answer; the page asks again by itself.")},
+        "words": {
+            "away": tr("The server does not answer; the page asks again by itself."),
+            "round": tr("Round"),
+            "yes": tr("yes"),
+            "no": tr("no"),
+            "within": tr("within"),
+            "beyond": tr("beyond"),
+            "so_far": tr("{count} rounds so far", count="#"),
+            "write_amplification": tr("write amplification"),
+        },
     }
+
+
+def _drawing(fold: str, name: str, drawing: Specification) -> dict[str, Any]:
+    return {"fold": fold, "id": name, "body": drawing.body}

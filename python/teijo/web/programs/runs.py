@@ -14,12 +14,14 @@ from teijo.api import Column
 from teijo.speech import tongue
 from teijo.terms.provenance import GROUP_MEANINGS, Provenance
 from teijo.terms.record import Ending
+from teijo.web.measured_json import measured_json
 from teijo.web.programs.describing import (
     Json,
     asked_json,
     columns,
     number,
     one_of,
+    opened,
     or_null,
     parameter,
     rows,
@@ -47,7 +49,8 @@ def routes(site: Site) -> list[Route]:
     async def run(request: Request) -> Response:
         async with desk.watchers.looking(request.path_params["key"]) as watcher:
             sight = await watcher.after(0)
-            return JSONResponse({"state": state_json(sight.state), "course": course_json(sight)})
+            state, course = state_json(sight.state), course_json(sight)
+            return JSONResponse({"state": state, "course": course, **measured_json(sight)})
 
     return [site.route("/api/v1/runs", runs), site.route("/api/v1/runs/{key:str}", run)]
 
@@ -61,7 +64,15 @@ def describe() -> Mapping[str, Json]:
             "runs": rows(table(_ROW, "A run file."), f"One page: {ROWS} runs at most."),
         }
     )
-    one = table({"state": table(_STATE, "The run now."), "course": table(_COURSE, "Over time.")})
+    one = table(
+        {
+            "state": table(_STATE, "The run now."),
+            "course": table(_COURSE, "Over time."),
+            "rounds": table(_ROUNDS, "What each cell measured in each round."),
+            "window": rows(table(_VARIABLE), "How far each tracking variable is."),
+            "drive": table(_DRIVE, "What the drive told of itself, and the host of it."),
+        }
+    )
     return {
         "/api/v1/runs": asked_json("The list of runs.", listed, _CHOOSING),
         "/api/v1/runs/{key}": asked_json("The state and the course of a run.", one, (_KEY, _LANG)),
@@ -198,6 +209,7 @@ _COURSE: Final = {
         ),
         f"The course, in {POINTS_MOST:,} points at most.",
     ),
+    "levels_first": whole("The place of the first of these levels."),
     "levels": rows(
         columns(
             [
@@ -214,4 +226,60 @@ _COURSE: Final = {
         ),
         "Percentiles of all I/Os of each step.",
     ),
+}
+_COUNTER: Final = opened("A counter: its name, at first, now, and the difference, in words.")
+_ROUNDS: Final = {
+    "begun": columns(
+        [whole("The epoch of the course."), whole("Another number: forget earlier answers.")],
+        "Two numbers; where one is another, all earlier answers are to be forgotten.",
+    ),
+    "first": whole("The place of the first of these answers."),
+    "answers": rows(
+        columns(
+            [
+                whole("The round."),
+                text("The name of the cell."),
+                _IOPS,
+                _MB_S,
+                or_null(number("Mean latency in ms; null without an I/O.")),
+            ],
+            "A cell in a round.",
+        ),
+        "In the order they were measured.",
+    ),
+}
+_VARIABLE: Final = {
+    "name": text("The tracking variable."),
+    "unit": text("Its unit."),
+    "rounds": whole("How many rounds there are."),
+    "window": or_null(
+        opened(
+            "The last five rounds: rounds, values, average, share and line (% of the average), "
+            "range and slope beside their limits, whether each is within; null before there are "
+            "five."
+        )
+    ),
+}
+_DRIVE: Final = {
+    "joined": whole("How many readings make one point."),
+    "epoch": whole("Another number means that all earlier points are to be forgotten."),
+    "first": whole("The place of the first of these points."),
+    "points": rows(
+        columns(
+            [
+                number("When, in s of the run's clock."),
+                number("The temperature in °C."),
+                truth("Whether a line begins here: before, nobody asked."),
+            ],
+            "A point.",
+        ),
+        "The temperature of the drive over time.",
+    ),
+    "limits": rows(
+        table({"name": text("Its name."), "celsius": number("In °C.")}, "A limit of the drive."),
+        "Its own limits.",
+    ),
+    "drive": rows(_COUNTER, "What the drive counted."),
+    "host": rows(_COUNTER, "What this host counted."),
+    "amplification": text("The write amplification so far with its bounds, or nothing."),
 }
