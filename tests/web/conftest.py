@@ -32,7 +32,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator["Browser"]:
     from playwright.sync_api import sync_playwright
 

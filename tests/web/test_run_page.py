@@ -2,21 +2,20 @@
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from teijo import api
 from teijo.runfile import reader
 from teijo.terms.reading import Reading
 from tests.runfile.samples import SECOND, sealed_run
+from tests.web.browsing import CHROMIUM, until, visited
 from tests.web.serving import Served, served
-from tests.web.test_browser import CHROMIUM, until, visited
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 SETTINGS = {
@@ -33,14 +32,6 @@ PAGE = """() => ({
     remarks: [...document.querySelectorAll('#live-remarks .kind')].map((each) => each.textContent),
     ending: document.body.dataset.ending,
 })"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as play:
-        started = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Lock
 
 from teijo.api.reading import of_a_file
-from teijo.methods.parts import found_in, states_of
+from teijo.methods.parts import found_in, states_of, watch_in
 from teijo.runfile import reader, stop_request
 from teijo.runfile.following import FileFollower, Grown, News
 from teijo.runfile.names import Names
@@ -179,7 +179,7 @@ class _Past:
             with of_a_file(record):
                 growing = replace(record, run=replace(record.run, ending="running"))
                 found = found_in(growing)
-                self._judged = (record, events.Judged(watch=found.watch))
+                self._judged = (record, events.Judged(watch=watch_in(found)))
                 self.states = states_of(found)
         hands = _Hands(self._hands.ns)
         present = self._follower.branch(hands)

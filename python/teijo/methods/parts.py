@@ -72,7 +72,11 @@ def findings_of(record: Record, method: AnyMethod | None = None) -> Findings:
 
 def watch_of(record: Record, method: AnyMethod | None = None) -> Watch:
     """Return how far a growing record has come."""
-    found = found_in(record, method)
+    return watch_in(found_in(record, method))
+
+
+def watch_in(found: Found[Any]) -> Watch:
+    """Return that of what was found in it."""
     return replace(found.watch, is_steady=found.converged)
 
 

@@ -19,9 +19,13 @@
 
   const points = () => course.points.map(([start, length, iops, least, most, mbs, errors, mean, top]) =>
     ({ start, end: start + length, iops, least, most, mbs, errors, mean, top }));
-  const levels = () => course.levels.flatMap(([start, end, ...values]) =>
-    values.map((value, at) => ({ start, end, value, name: page.levels[at] })))
-    .filter((each) => each.value !== null);
+  const levels = () => {
+    const known = course.levels.flatMap(([start, end, ...values]) =>
+      values.map((value, at) => ({ start, end, value, name: page.levels[at] })))
+      .filter((each) => each.value !== null);
+    // An axis of nothing has no ends, of which Vega warns.
+    return known.length ? known : [{ start: 0, end: 0, value: null, name: page.levels[0] }];
+  };
   const heats = () => heat.points.flatMap(([at, celsius, begins]) =>
     begins ? [{ at, celsius: null }, { at, celsius }] : [{ at, celsius }]);
   const inWindow = () => variables.filter((each) => each.window).flatMap(({ name, window }) =>
@@ -67,6 +71,7 @@
       await view.runAsync();
       return;
     }
+    if (names.includes("points") && course.points.length === 0) return;
     const filled = structuredClone(body);
     filled.datasets = Object.fromEntries(names.map((name) => [name, rows[name]()]));
     // As many names side by side as there is room for.
