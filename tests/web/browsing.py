@@ -6,11 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Error, Page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 TRIES = 1_500
+_OTHERS = (("en", "light", 400), ("en", "dark", 1280), ("ja", "light", 1280))
+LOOKS = [
+    pytest.param("ja", "dark", 400),
+    *(pytest.param(*each, marks=pytest.mark.long) for each in _OTHERS),
+]
+"""Language, scheme and width: each two of them meet once. All other tests are in English, light."""
 
 
 @contextmanager

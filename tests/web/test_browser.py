@@ -14,7 +14,7 @@ from teijo.runfile import reader
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.web.drives import id_of
 from tests.runfile.samples import sealed_run
-from tests.web.browsing import CHROMIUM, is_wider, serious, until, visited
+from tests.web.browsing import CHROMIUM, LOOKS, is_wider, serious, until, visited
 from tests.web.drives import Machine
 from tests.web.serving import served
 
@@ -58,11 +58,7 @@ def test_a_run_grows_is_reloaded_and_outlives_the_server(browser: Browser, tmp_p
             assert said == []
 
 
-# Each two of language, scheme and width meet once.
-@pytest.mark.parametrize(
-    ("code", "scheme", "width"),
-    [("en", "light", 400), ("ja", "dark", 400), ("en", "dark", 1280), ("ja", "light", 1280)],
-)
+@pytest.mark.parametrize(("code", "scheme", "width"), LOOKS)
 def test_every_page_fits_has_no_barrier_and_says_nothing(
     browser: Browser, simulated: Path, machine: Machine, tmp_path: Path, code: str, scheme: str,
     width: int,

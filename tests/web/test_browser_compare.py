@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from teijo import api
-from tests.web.browsing import CHROMIUM, is_wider, serious, until, visited
+from tests.web.browsing import CHROMIUM, LOOKS, is_wider, serious, until, visited
 from tests.web.serving import Served, served
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
@@ -149,10 +149,7 @@ def test_what_was_not_made_alike_is_compared_after_one_press(
         assert said == []
 
 
-@pytest.mark.parametrize(
-    ("code", "scheme", "width"),
-    [("en", "light", 400), ("ja", "dark", 400), ("en", "dark", 1280), ("ja", "light", 1280)],
-)
+@pytest.mark.parametrize(("code", "scheme", "width"), LOOKS)
 def test_a_comparison_fits_has_no_barrier_and_says_nothing(
     browser: Browser, folder: Path, code: str, scheme: str, width: int
 ) -> None:

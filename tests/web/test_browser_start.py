@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from teijo.runfile import reader
-from tests.web.browsing import CHROMIUM, is_wider, serious, until, visited
+from tests.web.browsing import CHROMIUM, LOOKS, is_wider, serious, until, visited
 from tests.web.serving import served
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
@@ -47,6 +47,7 @@ def test_a_run_is_started_and_its_page_becomes_its_report(browser: Browser, tmp_
         assert ending(page) == reader.read(path).run.ending
 
 
+@pytest.mark.long
 def test_a_run_is_watched_stopped_and_resumed(browser: Browser, tmp_path: Path) -> None:
     with served(tmp_path) as site, visited(browser) as (page, said):
         page.goto(f"{site.address}/start")
@@ -91,6 +92,7 @@ def test_what_would_be_lost_is_typed_by_hand(browser: Browser, tmp_path: Path) -
         assert [line for line in said if "400" not in line] == []
 
 
+@pytest.mark.long
 def test_a_page_that_is_older_than_its_server_may_still_stop_a_run(
     browser: Browser, tmp_path: Path
 ) -> None:
@@ -124,10 +126,7 @@ def test_a_run_file_is_brought_from_the_list(
     assert [path.name for path in (tmp_path / "runs").glob("*.teijo")] == [simulated.name]
 
 
-@pytest.mark.parametrize(
-    ("code", "scheme", "width"),
-    [("en", "light", 400), ("ja", "dark", 400), ("en", "dark", 1280), ("ja", "light", 1280)],
-)
+@pytest.mark.parametrize(("code", "scheme", "width"), LOOKS)
 def test_the_window_fits_has_no_barrier_and_says_nothing(
     browser: Browser, simulated: Path, tmp_path: Path, code: str, scheme: str, width: int
 ) -> None:

@@ -99,6 +99,7 @@ def test_ten_moments_of_a_run_say_what_its_file_holds(browser: Browser, tmp_path
         assert said == []
 
 
+@pytest.mark.long
 def test_a_run_that_is_resumed_goes_on_without_a_reload_in_two_browsers(
     browser: Browser, tmp_path: Path
 ) -> None:

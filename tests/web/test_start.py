@@ -104,6 +104,7 @@ def test_a_run_is_stopped_and_goes_on_where_it_was_left(site: Served, tmp_path: 
     assert "resumed" in kinds
 
 
+@pytest.mark.long
 def test_one_run_at_a_time_is_on_a_target_and_the_others_wait(site: Served) -> None:
     first = begun(site, site.send("/start", **LONG))
     second = site.send("/start", **LONG).headers["location"]

@@ -3,7 +3,6 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from teijo.api import device_json
 from teijo.cli import console, drive
 from teijo.cli.options import Json, Target
 from teijo.cli.sections import put_plain, put_sections, put_typed
@@ -54,6 +53,8 @@ def verb(target: Target, as_json: Json = False) -> None:
 
 def show_block(target: str, seen: "Inspection", as_json: bool) -> None:
     """Print a block device with its preflight."""
+    from teijo.api import device_json
+
     if as_json:
         first = {"unfinished": device_json.unfinished_json(seen.drive)} if seen.drive else {}
         put_json(seen.identity, seen.geometry, answers(seen), first)
@@ -108,6 +109,8 @@ def show_several(target: str, seen: "Inspection", as_json: bool) -> None:
 
 def answers(seen: "Inspection") -> dict[str, object]:
     """Return the checks of a device and what to type, for JSON."""
+    from teijo.api import device_json
+
     checks = [asdict(check) for check in seen.preflight.checks]
     health = seen.condition and {
         "warnings": seen.condition.warnings,

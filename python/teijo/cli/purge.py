@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from teijo.api.device_json import unfinished_json
 from teijo.cli import console
 from teijo.cli.drive import show_unfinished
 from teijo.cli.options import Destroy, Json, Target
@@ -191,6 +190,8 @@ def _put_wrapped(text: str, indent: str) -> None:
 
 
 def _state_json(state: "PurgeState") -> dict[str, object]:
+    from teijo.api.device_json import unfinished_json
+
     log = _last_sanitize(state)
     return {
         "unfinished": unfinished_json(state.seen),

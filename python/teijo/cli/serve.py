@@ -21,6 +21,18 @@ EXAMPLES = (
     "teijo serve --host lab --token new --cert lab.pem --key lab.key    and encrypted",
 )
 
+Certificate = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Speak TLS (https) with this certificate, in PEM form, those that vouch for it "
+        "behind it.",
+    ),
+]
+Key = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Its private key, where that is in another file."),
+]
 ReadOnly = Annotated[
     bool, typer.Option("--read-only", help="Nothing can be started, stopped or added.")
 ]
@@ -62,18 +74,8 @@ def verb(
             "machine's own.",
         ),
     ] = None,
-    cert: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Speak TLS (https) with this certificate, in PEM form, those that vouch for it "
-            "behind it.",
-        ),
-    ] = None,
-    key: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Its private key, where that is in another file."),
-    ] = None,
+    cert: Certificate = None,
+    key: Key = None,
     recursive: Recursive = False,
     read_only: ReadOnly = False,
     files: Files = None,
