@@ -88,7 +88,7 @@ def test_text_of_a_run_file_is_only_text(browser: Browser, simulated: Path, tmp_
     hostile = replace(
         record,
         identity=replace(record.identity, model=HOSTILE, serial=HOSTILE, firmware=HOSTILE),
-        run=replace(record.run, group={}),
+        run=replace(record.run, group={"campaign": HOSTILE}),
         remarks=(*record.remarks, remark),
     )
     sealed_run(tmp_path / "<b onclick=alert(1)>.teijo", hostile)

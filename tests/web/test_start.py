@@ -23,6 +23,7 @@ from tests.web.serving import Answer, Served, served
 
 SIM = "sim:slc-a"
 SHORT = {"target": SIM, "text": "capacity=1GiB", "method": "workload"}
+TOKEN = "a-token-of-24-characters"
 QUICKLY = "rw=randrw seconds=2"
 LONG = {"target": SIM, "text": "capacity=4GiB", "method": "pts.iops", "settings": "minute=20s"}
 
@@ -295,6 +296,36 @@ def test_a_device_is_offered_by_its_serial_alone_and_the_serial_is_typed(
     words = starting.order_of(replace(asked, typed=number), serving).words
     assert f"--destroy={number}" in words
     assert "--overwrite" not in words
+
+
+def test_a_device_is_written_only_after_its_serial_was_typed(
+    tmp_path: Path, loop_device: Path, scratch: Path
+) -> None:
+    backing, number = scratch / "backing", inspect_target(str(loop_device)).destroy
+    before = backing.read_bytes()
+    known = {"Authorization": f"Bearer {TOKEN}"}
+    (tmp_path / "runs").mkdir()
+    with served(tmp_path / "runs", token=TOKEN, destroy=number) as site:
+        page = site.ask("/start", headers=known).text
+        word = re.search(r'name="word" value="([^"]+)"', page)
+        key = re.search(r'value="(device:\w+)"', page)
+        assert word is not None
+        assert key is not None
+        fields = {"target": key[1], "method": "workload", "word": word[1]}
+        fields |= {"settings": "rw=randwrite bytes=4MiB"}
+        for typed in ("", number[:-1], f"{number},{number}"):
+            assert site.send("/start", **fields, typed=typed, headers=known).status == 400
+        assert site.send("/start", **fields, typed=number).status == 401, "without the token"
+        assert backing.read_bytes() == before
+        job = site.send("/start", **fields, typed=number, headers=known).headers["location"]
+        state = f"{job.partition('?')[0]}/state"
+        while not (now := site.ask(state, headers=known).json)["href"]:
+            assert not now["told"], now
+            threading.Event().wait(0.05)
+        run = f"/api/v1{now['href'].partition('?')[0]}"
+        while site.ask(run, headers=known).json["state"]["ending"] == "running":
+            threading.Event().wait(0.05)
+    assert backing.read_bytes() != before
 
 
 def test_a_server_that_may_destroy_asks_for_a_token(tmp_path: Path) -> None:
