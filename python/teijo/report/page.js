@@ -39,7 +39,8 @@
 
   const drawAll = async (places = null) => {
     // Vega measures texts before it places them, so the font must be there first.
-    await Promise.all([document.fonts.load("11px Inter"), document.fonts.load("600 11px Inter")]);
+    await Promise.all([document.fonts.load("11px Inter"), document.fonts.load("600 11px Inter"),
+      window.teijoFirst]); // what a page around the report draws before it
     for (const chart of data.charts) {
       if (places !== null && !places.has(chart.id)) continue;
       await draw(chart);

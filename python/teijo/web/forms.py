@@ -17,6 +17,7 @@ FORM_TYPE: Final = "application/x-www-form-urlencoded"
 WORD: Final = "word"
 """The field that has it; and of what is no form, the header."""
 WORD_HEADER: Final = "x-teijo-word"
+_AGAIN: Final = "Load the page again, and press once more."
 _FIELDS_MOST: Final = 40
 _WORD_BYTES: Final = 24
 
@@ -35,19 +36,19 @@ class Forms:
         """
         kind = request.headers.get("content-type", "").partition(";")[0].strip()
         if kind != FORM_TYPE:
-            raise UsageError("This is no form.")
+            raise UsageError("This is no form.", remedy=_AGAIN)
         body = bytearray()
         async for part in request.stream():
             body += part
             if len(body) > FORM_BYTES_MOST:
-                raise UsageError("This form is too long.")
+                raise UsageError("This form is too long.", remedy="Write less into it.")
         try:
             pairs = parse_qsl(
                 body.decode(), keep_blank_values=True, strict_parsing=True,
                 max_num_fields=_FIELDS_MOST,
             )  # fmt: skip
         except ValueError as error:
-            raise UsageError("This is no form.") from error
+            raise UsageError("This is no form.", remedy=_AGAIN) from error
         fields = dict(pairs)
         self.check(fields.pop(WORD, ""))
         return fields
@@ -61,5 +62,5 @@ class Forms:
         if not hmac.compare_digest(word.encode(), self.word.encode()):
             raise UnsafeError(
                 "This page is older than the server.",
-                remedy="Load it again, and press once more.",
+                remedy=_AGAIN,
             )

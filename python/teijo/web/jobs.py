@@ -89,7 +89,10 @@ class Job:
 
     def look(self) -> None:
         """Take in how it goes."""
-        ended, status = os.waitpid(self._pid, os.WNOHANG)
+        try:
+            ended, status = os.waitpid(self._pid, os.WNOHANG)
+        except ChildProcessError:  # where the signal is ignored, nobody is told how it ended
+            ended, status = self._pid, 0
         if self.state == "starting" and _mark_of(self.path) not in ("", self._mark):
             self.state = "running"
         if not ended:

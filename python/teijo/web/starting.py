@@ -141,7 +141,10 @@ def order_of(asked: Asked, serving: Serving) -> Order:
     words += [target.text]
     if asked.spec:
         if asked.spec not in card.specs:
-            raise PlanError(f"{card.id} has no version {asked.spec!r}")
+            raise PlanError(
+                f"{card.id} has no version {asked.spec!r}",
+                remedy=f"It has {', '.join(card.specs) or 'none'}.",
+            )
         words += ["--spec", asked.spec]
     for name, value in settings_of(asked.settings).items():
         words += ["--set", f"{name}={value}"]
@@ -176,7 +179,7 @@ def offer_to_resume(record: Record, serving: Serving) -> Offer:
         remedy="Resume it on the command line: teijo resume FILE",
     )
     try:
-        target = parse_target(text)
+        target = None if _is_in_a_file(text) else parse_target(text)
     except TeijoError:
         raise refused from None
     match target:
@@ -220,7 +223,9 @@ def settings_of(text: str) -> dict[str, str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise PlanError(f"The settings cannot be read: {error}") from error
+        raise PlanError(
+            f"The settings cannot be read: {error}", remedy="Write settings as KEY=VALUE."
+        ) from error
     found: dict[str, str] = {}
     for word in words[:SETTINGS_MOST]:
         name, _, value = word.partition("=")
@@ -261,12 +266,19 @@ def _card(method: str) -> Card:
 
 
 def _simulated(text: str) -> Offer:
-    # A description in a file is no text of a page: no path comes from there.
-    if text.partition("?")[0].endswith(".toml"):
-        raise TargetError("The page reads no file that describes a device")
+    if _is_in_a_file(text):
+        raise TargetError(
+            "The page reads no file that describes a device",
+            remedy="Start this run on the command line.",
+        )
     target = parse_target(text)
     assert isinstance(target, SimulatedTarget), "it begins with sim:"
     return Offer(key=NAMED, kind=Kind.SIMULATED, label=target.text, text=target.text)
+
+
+def _is_in_a_file(text: str) -> bool:
+    """Return whether a device is described in a file; no path comes from a page or a run file."""
+    return text.partition("?")[0].endswith(".toml")
 
 
 def _new_file(found: Offer, asked: Asked) -> Offer:

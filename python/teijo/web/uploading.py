@@ -80,7 +80,7 @@ class Upload:
             async for part in parts:
                 size_bytes += len(part)
                 if size_bytes > most_bytes:
-                    raise UsageError("The file is too large.")
+                    raise UsageError("The file is too large.", remedy="Copy it into the folder.")
                 file.write(part)
 
     def _taken(self) -> UsageError:
@@ -109,7 +109,9 @@ def check(path: Path) -> None:
             timeout=VERIFIED_WITHIN_S, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:
-        raise RunFileError("The file could not be verified in time.") from error
+        raise RunFileError(
+            "The file could not be verified in time.", remedy="Verify it by hand: teijo verify FILE"
+        ) from error
     if done.returncode in _HOLDS:
         return
     raise RunFileError(

@@ -71,7 +71,10 @@ class _StartPage:
     async def form(self, request: Request) -> Response:
         """Return the window that starts a run, with what it would take if it says enough."""
         if self.serving.read_only:
-            raise RunFileError("Nothing is started from this page (--read-only).")
+            raise RunFileError(
+                "Nothing is started from this page (--read-only).",
+                remedy="Start the run on the command line.",
+            )
         asked = starting.asked_of(dict(request.query_params))
         return HTMLResponse(await asyncio.to_thread(self._form, asked, None))
 

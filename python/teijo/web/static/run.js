@@ -44,6 +44,16 @@
     kept.points.splice(fresh.first, Infinity, ...fresh.points);
   };
 
+  // Where the run over time is shown, its charts come before those of the report.
+  const FIRST_MS = 3000;
+  let first = () => {};
+  if (find("course").open) {
+    window.teijoFirst = new Promise((go) => {
+      first = go;
+      setTimeout(go, FIRST_MS); // there may be nothing to draw yet
+    });
+  }
+
   // A closed fold has no width to draw in. What comes while a chart is drawn is drawn after it.
   const busy = new Set();
   const again = new Set();
@@ -58,6 +68,7 @@
       } while (again.has(fold));
     } finally {
       busy.delete(fold);
+      if (fold === "course" && course.points.length) first();
     }
   };
   const NAME_PX = 170;
