@@ -19,12 +19,15 @@
 
   const points = () => course.points.map(([start, length, iops, least, most, mbs, errors, mean, top]) =>
     ({ start, end: start + length, iops, least, most, mbs, errors, mean, top }));
+  const hasLatency = (point) => point[7] > 0;
   const levels = () => {
     const known = course.levels.flatMap(([start, end, ...values]) =>
       values.map((value, at) => ({ start, end, value, name: page.levels[at] })))
       .filter((each) => each.value !== null);
-    // An axis of nothing has no ends, of which Vega warns.
-    return known.length ? known : [{ start: 0, end: 0, value: null, name: page.levels[0] }];
+    if (known.length) return known;
+    // An axis of nothing has no ends, of which Vega warns: a rule without length, which is not seen.
+    const [start, , , , , , , value] = course.points.find(hasLatency);
+    return [{ start, end: start, value, name: page.levels[0] }];
   };
   const heats = () => heat.points.flatMap(([at, celsius, begins]) =>
     begins ? [{ at, celsius: null }, { at, celsius }] : [{ at, celsius }]);
@@ -76,13 +79,13 @@
     const place = find(id);
     if (place.parentElement.hidden) return;
     const names = sets(body);
+    if (names.includes("points") && !course.points.some(hasLatency)) return; // nothing was done yet
     const view = charts.get(id);
     if (view) {
       for (const name of names) view.data(name, rows[name]());
       await view.runAsync();
       return;
     }
-    if (names.includes("points") && course.points.length === 0) return;
     const filled = structuredClone(body);
     filled.datasets = Object.fromEntries(names.map((name) => [name, rows[name]()]));
     // As many names side by side as there is room for.
