@@ -153,5 +153,6 @@ def test_what_the_drive_told_is_drawn_and_a_run_without_it_has_no_empty_chart(
             page.evaluate("document.querySelector('#counters').open = true")
             assert page.locator("#heat-drawing").is_visible() == told
             assert page.locator("#drive-counters").is_visible() == told
+            assert page.locator("#live-celsius").text_content() == ("37 °C" if told else "")
             assert page.locator("#host-counters").is_visible()
         assert said == []

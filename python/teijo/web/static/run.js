@@ -209,7 +209,9 @@
   const takeDrive = (fresh) => {
     take(heat, fresh);
     heat.limits = fresh.limits;
-    find("heat-drawing").hidden = heat.points.length === 0;
+    const last = heat.points.at(-1);
+    find("heat-drawing").hidden = find("live-heat").hidden = !last;
+    find("live-celsius").textContent = last ? `${last[1]} °C` : "";
     const more = fresh.amplification
       ? [{ key: "amplification", name: words.write_amplification, first: "", now: fresh.amplification,
         difference: "" }] : [];
@@ -275,8 +277,6 @@
     say("live-steady", state.steady || "–");
     say("live-forecast", state.forecast);
     find("live-forecast-row").hidden = !state.forecast;
-    find("live-heat").hidden = state.celsius === null;
-    say("live-celsius", state.celsius === null ? "" : `${state.celsius} °C`);
     showRemarks(state.remarks);
   };
 
