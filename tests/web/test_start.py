@@ -25,7 +25,8 @@ SIM = "sim:slc-a"
 SHORT = {"target": SIM, "text": "capacity=1GiB", "method": "workload"}
 TOKEN = "a-token-of-24-characters"
 QUICKLY = "rw=randrw seconds=2"
-LONG = {"target": SIM, "text": "capacity=4GiB", "method": "pts.iops", "settings": "minute=20s"}
+LONG = {"target": SIM, "text": "capacity=64GiB", "method": "pts.iops"}
+"""A run that takes minutes wherever it runs; it is stopped before."""
 
 
 @pytest.fixture
