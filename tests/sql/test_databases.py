@@ -1,15 +1,18 @@
 """Databases on a target directory: made for a run, watched, and gone when it is."""
 
 import contextlib
+import gc
 import os
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -19,7 +22,7 @@ from teijo.errors import DeviceError, HostError, PlanError
 from teijo.sql import bench, folder, server
 from teijo.sql.bench import Databases
 from teijo.sql.disk import DiskWatch, below, mount_of
-from teijo.sql.driver import DriverError
+from teijo.sql.driver import DriverError, connected, engine_of
 from teijo.sql.folder import Folder, Programs, remove_abandoned
 from teijo.sql.keeper import _told
 from teijo.sql.server import FACT
@@ -235,9 +238,6 @@ def test_kill_9_leaves_no_database(home: Path) -> None:
     wait_until_gone(home)
 
 
-# PyMySQL leaves the socket of a connection that fails, while the server starts, to the collector.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["mariadb", "postgresql"])
 def test_kill_9_leaves_no_server_and_the_next_run_starts_clean(home: Path, name: str) -> None:
@@ -411,6 +411,22 @@ def test_a_server_that_is_not_installed_is_named_with_its_package(
     with pytest.raises(HostError) as caught:
         server.open_database(Database(server=what), home)
     assert package in caught.value.remedy
+
+
+def test_a_server_that_does_not_listen_yet_leaves_no_socket_open(tmp_path: Path) -> None:
+    engine = engine_of("mysql+pymysql://root@localhost/bench", {"defer_connect": True})
+    server._connect_over(engine, str(tmp_path / "s"))
+    with socket.socket(socket.AF_UNIX) as theirs:
+        theirs.bind(str(tmp_path / "s"))
+        with warnings.catch_warnings(record=True) as left:
+            warnings.simplefilter("always")
+            for _ in range(3):
+                with pytest.raises(DriverError) as refused:
+                    connected(engine)
+                assert refused.value.is_lost
+                del refused
+            gc.collect()
+    assert [str(each.message) for each in left] == []
 
 
 def test_the_null_query_is_a_time(home: Path) -> None:

@@ -4,12 +4,13 @@ import os
 import pwd
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 from importlib import import_module
 from pathlib import Path
 from time import monotonic_ns, sleep
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from teijo.errors import HostError, PlanError
 from teijo.outside.address import SCHEMES, UNREADABLE, URL_FORM, is_readable
@@ -192,10 +193,28 @@ def _mariadb(database: Database, target: Path) -> Opened:
         user=user,
         environment={"PATH": _PATH, "HOME": data, "TMPDIR": data},
     )
-    socket = f"/proc/self/fd/{folder.data}/s"
     url = "mysql+pymysql://root@localhost/bench?charset=utf8mb4"
-    engine = engine_of(url, {"unix_socket": socket, "ssl_disabled": True})
+    engine = engine_of(url, {"ssl_disabled": True, "defer_connect": True})
+    _connect_over(engine, f"/proc/self/fd/{folder.data}/s")
     return _started(folder, programs, "mariadb", engine)
+
+
+def _connect_over(engine: "Engine", path: str) -> None:
+    """Let PyMySQL talk over a socket that is closed where nobody listens: its own stays open."""
+    from sqlalchemy import event
+
+    def connect(dialect: Any, _record: object, args: Any, params: Any) -> object:
+        way = socket.socket(socket.AF_UNIX)
+        try:
+            way.connect(path)
+            made = dialect.connect(*args, **params)
+            made.connect(way)
+        except BaseException:
+            way.close()
+            raise
+        return made
+
+    event.listen(engine, "do_connect", connect)
 
 
 def _postgresql(database: Database, target: Path) -> Opened:
@@ -220,9 +239,9 @@ def _postgresql(database: Database, target: Path) -> Opened:
         user=_user("postgres"),
         environment={"PATH": _PATH, "HOME": data, "LC_ALL": "C"},
     )
-    socket = f"/proc/self/fd/{folder.data}/.s.PGSQL.5432"
+    path = f"/proc/self/fd/{folder.data}/.s.PGSQL.5432"
     url = "postgresql+pg8000://teijo@localhost/postgres"
-    return _started(folder, programs, "postgresql", engine_of(url, {"unix_sock": socket}))
+    return _started(folder, programs, "postgresql", engine_of(url, {"unix_sock": path}))
 
 
 def _started(folder: Folder, programs: Programs, dialect: DialectName, engine: "Engine") -> Opened:
