@@ -79,6 +79,62 @@ def test_however_they_are_joined_no_io_is_lost_and_the_extremes_stay(
     assert [point.start_s for point in points] == sorted(point.start_s for point in points)
 
 
+def one_by_one(
+    start_ns: int, until_ns: int | None, columns: list[Intervals], point_ns: int
+) -> dict[int, tuple[int, int, float, float, int, int]]:
+    """Return by point: ns that were measured, I/Os, least and most IOPS, sum and most latency."""
+    found = dict[int, tuple[int, int, float, float, int, int]]()
+    for number in sorted({int(each) for one in columns for each in one.index}):
+        lasts = S if until_ns is None else min(S, until_ns - number * S)
+        if number and 2 * lasts < S:
+            continue
+        lasts = max(1, lasts)
+        rows = [
+            [int(column[list(one.index).index(number)])
+             for column in (one.ios, one.latency_ns_sum, one.latency_ns_max)]
+            for one in columns if number in one.index
+        ]  # fmt: skip
+        ios, total = (sum(row[at] for row in rows) for at in (0, 1))
+        most, rate = max(row[2] for row in rows), ios * S / lasts
+        place = (start_ns + number * S) // point_ns
+        old = found.get(place, (0, 0, float("inf"), 0.0, 0, 0))
+        found[place] = (
+            old[0] + lasts, old[1] + ios, min(old[2], rate), max(old[3], rate), old[4] + total,
+            max(old[5], most),
+        )  # fmt: skip
+    return found
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 1000), min_size=1, max_size=40), min_size=1, max_size=3),
+    st.lists(st.integers(0, 9), min_size=3, max_size=3),
+    st.integers(0, 5 * S),
+    st.none() | st.integers(1, 45 * S),
+    st.integers(2, 30),
+)
+def test_a_point_is_what_its_intervals_are_one_by_one(
+    numbers: list[list[int]], firsts: list[int], start_ns: int, until_ns: int | None, most: int
+) -> None:
+    columns = [
+        series(ios, first=first, latency_ns=1000 * (first + 1))
+        for ios, first in zip(numbers, firsts, strict=False)
+    ]
+    course = Course(points_most=most)
+    course.add(start_ns, columns, until_ns)
+    expected = one_by_one(start_ns, until_ns, columns, S * course.joined)
+    assert [point.start_s for point in course.points] == [
+        place * course.joined for place in sorted(expected)
+    ]
+    for point, place in zip(course.points, sorted(expected), strict=True):
+        covered, ios, slowest, fastest, total, longest = expected[place]
+        assert point.iops == pytest.approx(ios * S / covered)
+        assert (point.iops_least, point.iops_most) == pytest.approx((slowest, fastest))
+        assert point.mb_s == pytest.approx(point.iops * 4096 / 1e6)
+        if ios:
+            assert point.latency_ms == pytest.approx(total / ios / 1e6)
+            assert point.latency_most_ms == longest / 1e6
+
+
 def test_a_day_of_seconds_takes_few_points() -> None:
     course = Course()
     course.add(0, [series([7] * 86_400)])

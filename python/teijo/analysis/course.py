@@ -1,6 +1,7 @@
 """The course of a run over time, all its steps on one axis, in few points however long it is."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
@@ -77,6 +78,44 @@ class _Sum:
         self.iops_most = max(self.iops_most, other.iops_most)
 
 
+@dataclass(frozen=True)
+class _Table:
+    """The same of many intervals, a row each."""
+
+    covered_ns: NDArray[np.int64]
+    ios: NDArray[np.int64]
+    bytes: NDArray[np.int64]
+    errors: NDArray[np.int64]
+    latency_ns: NDArray[np.int64]
+    latency_most_ns: NDArray[np.int64]
+
+    @staticmethod
+    def of(
+        series: Sequence[Intervals], index: NDArray[np.int64], lasts_ns: NDArray[np.int64]
+    ) -> "_Table":
+        """Return the intervals of these numbers, all series of each together."""
+        table = np.zeros((5, index.size), np.int64)
+        for each in series:
+            at = np.searchsorted(index, each.index)
+            for row, column in enumerate((each.ios, each.bytes, each.errors, each.latency_ns_sum)):
+                np.add.at(table[row], at, column)
+            np.maximum.at(table[4], at, each.latency_ns_max)
+        return _Table(lasts_ns, *table)
+
+    def where(self, kept: NDArray[np.bool_]) -> "_Table":
+        """Return some of them."""
+        return _Table(*(column[kept] for column in vars(self).values()))
+
+    def together(self, firsts: NDArray[np.int64]) -> Iterator[_Sum]:
+        """Yield one sum of each run of intervals, which begin at these places."""
+        *summed, most_ns = vars(self).values()
+        rates = self.ios * float(NS_PER_S) / self.covered_ns
+        columns = [np.add.reduceat(column, firsts).tolist() for column in summed]
+        columns.append(np.maximum.reduceat(most_ns, firsts).tolist())
+        columns += [each.reduceat(rates, firsts).tolist() for each in (np.minimum, np.maximum)]
+        return itertools.starmap(_Sum, zip(*columns, strict=True))
+
+
 @dataclass
 class Course:
     """The course of a run that grows: it is told of each step as it goes on and when it ends.
@@ -112,18 +151,24 @@ class Course:
         length_ns = kept[0].length_ns
         self._length_ns = self._length_ns or length_ns
         index = np.unique(np.concatenate([each.index for each in kept]))
-        table = _summed(kept, index)
-        for place, ios, moved, errors, total, most in zip(index.tolist(), *table, strict=True):
-            lasts = length_ns if until_ns is None else min(length_ns, until_ns - place * length_ns)
-            if 2 * lasts < length_ns and place:
-                continue
-            rate = per_second(ios, max(1, lasts))
-            one = _Sum(max(1, lasts), ios, moved, errors, total, most, rate, rate)
-            at_ns = start_ns + place * length_ns
-            self._sums.setdefault(at_ns // self._point_ns, _Sum()).add(one)
-            self._points.pop(at_ns // self._point_ns, None)
-        while len(self._sums) > self.points_most:
+        ends_ns = (index + 1) * length_ns
+        lasts_ns = np.full_like(index, length_ns)
+        if until_ns is not None:
+            lasts_ns -= np.clip(ends_ns - until_ns, 0, length_ns)
+        counts = (2 * lasts_ns >= length_ns) | (index == 0)
+        table = _Table.of(kept, index, np.maximum(lasts_ns, 1)).where(counts)
+        self._take(start_ns + index[counts] * length_ns, table)
+
+    def _take(self, at_ns: NDArray[np.int64], table: "_Table") -> None:
+        """Take intervals that begin at `at_ns`, in ascending order, once there is room for them."""
+        while True:
+            places, firsts = np.unique(at_ns // self._point_ns, return_index=True)
+            if len(self._sums.keys() | set(places.tolist())) <= self.points_most:
+                break
             self._join()
+        for place, one in zip(places.tolist(), table.together(firsts), strict=True):
+            self._sums.setdefault(place, _Sum()).add(one)
+            self._points.pop(place, None)
 
     def go_on(self, seq: int, series: Mapping[Place, Intervals]) -> None:
         """Take what is new in the series so far of the step under way.
@@ -202,14 +247,3 @@ def _after(series: Intervals, last: int) -> Intervals:
     first = int(np.searchsorted(series.index, last, side="right"))
     columns = [each.name for each in fields(series) if each.name != "length_ns"]
     return replace(series, **{name: getattr(series, name)[first:] for name in columns})
-
-
-def _summed(series: Sequence[Intervals], index: NDArray[np.int64]) -> list[list[int]]:
-    """Return I/Os, bytes, errors, sums and maxima of latency by `index`, over all series."""
-    table = np.zeros((5, index.size), np.int64)
-    for each in series:
-        at = np.searchsorted(index, each.index)
-        for row, column in enumerate((each.ios, each.bytes, each.errors, each.latency_ns_sum)):
-            np.add.at(table[row], at, column)
-        np.maximum.at(table[4], at, each.latency_ns_max)
-    return [row.tolist() for row in table]
