@@ -19,11 +19,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 from serve_load import HERE, PROGRAM, cpu_s, fetched, server
 
 INTERACTIVE_S: Final = 1.0
@@ -94,9 +94,16 @@ def server_bytes(pid: int, name: str) -> int:
     return next(int(row.split()[1]) for row in rows if row.startswith(name)) * KIB
 
 
-def visited(browser: Browser, address: str, condition: str) -> float:
-    """Return the seconds from the navigation until a condition holds."""
+@contextmanager
+def opened(browser: Browser) -> Iterator[Page]:
+    """Give a page of a browser that knows nothing yet, and close it: it would go on drawing."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
+    yield page
+    page.close()
+
+
+def visited(page: Page, address: str, condition: str) -> float:
+    """Return the seconds from the navigation until a condition holds."""
     began_s = time.monotonic()
     page.goto(address, wait_until="commit")
     while not page.evaluate(condition):
@@ -117,9 +124,13 @@ def measured(kind: str, hours: int, rounds: int) -> bool:
                 executable_path=chromium, args=["--no-sandbox", f"--user-agent={mark}"]
             )
             address = f"http://127.0.0.1:{port}/runs/{rows[0]['id']}"
-            first_s = visited(browser, address, DRAWN[kind])
-            held, busy_s = renderer_of(mark)
-            later_s = [visited(browser, address, DRAWN[kind]) for _ in range(rounds)]
+            with opened(browser) as page:
+                first_s = visited(page, address, DRAWN[kind])
+                held, busy_s = renderer_of(mark)
+            later_s = []
+            for _ in range(rounds):
+                with opened(browser) as page:
+                    later_s.append(visited(page, address, DRAWN[kind]))
             browser.close()
             now, most = server_bytes(pid, "VmRSS"), server_bytes(pid, "VmHWM")
     return told(kind, hours, first_s, later_s, held, busy_s, now, most)

@@ -1,16 +1,19 @@
 """Charts are drawn whole and without a warning, whatever the document holds."""
 
 import itertools
+import random
 import re
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from teijo.document.model import Axis, Rule, Series, Span, Table, XYChart
 from teijo.report.chart import palette
 from teijo.report.chart.svg import svg
 from teijo.report.chart.theme import Canvas, Json
-from teijo.report.chart.xy import RULE_LABEL_PITCH_PX, specification
+from teijo.report.chart.xy import HOVER_POINTS_MOST, RULE_LABEL_PITCH_PX, specification
 from tests.report.samples import iops_document, workload_document, wsat_document
 
 PAPER = Canvas(inks=palette.PAPER, interactive=False)
@@ -281,3 +284,33 @@ def test_no_axis_makes_an_image_of_what_is_pointed_at() -> None:
         said = str(layers(drawn, SCREEN))
         assert f'"{name} ": (datum' in said
         assert f'"{name}": (datum' not in said
+
+
+@given(
+    st.lists(st.integers(1, 6000), min_size=1, max_size=3),
+    st.integers(0, 2**32 - 1),
+    st.floats(0, 1, exclude_max=True),
+)
+@settings(max_examples=20)
+def test_a_spike_answers_to_pointing_among_however_many_points(
+    lengths: list[int], seed: int, share: float
+) -> None:
+    draw = random.Random(seed)
+    values = [[draw.random() for _ in range(length)] for length in lengths]
+    spike = int(share * lengths[0])
+    values[0][spike] = 9.0
+    drawn = chart(*(
+        Series(name=str(at), x=tuple(range(len(ys))), y=tuple(ys), style="line")
+        for at, ys in enumerate(values)
+    ))  # fmt: skip
+    body = specification(drawn, SCREEN).body
+    answering = [row for row in body["data"]["values"] if "u" in row]
+    assert [row["x"] for row in answering if row["y"] == 9.0] == [spike]
+    assert {row["s"] for row in answering} == {str(at) for at in range(len(lengths))}
+    hover = body["layer"][-1]
+    if sum(lengths) <= HOVER_POINTS_MOST:
+        assert len(answering) == sum(lengths)
+        assert "transform" not in hover
+    else:
+        assert len(answering) <= HOVER_POINTS_MOST + 2 * len(lengths)
+        assert hover["transform"] == [{"filter": "datum.u"}]

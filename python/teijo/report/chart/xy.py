@@ -15,8 +15,8 @@ from teijo.report.width import columns_of
 DENSE_POINTS: Final = 60
 """A series with more points than this draws small ones."""
 ZOOM_POINTS: Final = 30
-HOVER_POINTS_LIMIT: Final = 4000
-"""Charts with more points than this in all do not answer to pointing; their tables do."""
+HOVER_POINTS_MOST: Final = 600
+"""So many points of a chart answer to pointing; of more, the highest and lowest of neighbours."""
 RULE_LABEL_PITCH_PX: Final = 13
 LINE_SIGN: Final = "M-1.6,0L1.6,0"
 """What the legend shows for a series without points."""
@@ -128,8 +128,25 @@ def _drawn(axis: Axis, values: Sequence[Value]) -> list[float]:
 
 def _hovers(chart: XYChart, canvas: Canvas) -> bool:
     """Return whether pointing tells the values of points; bars have theirs above them."""
-    few = sum(len(series.x) for series in chart.series) <= HOVER_POINTS_LIMIT
-    return canvas.interactive and few and not _has_bars(chart)
+    return canvas.interactive and not _has_bars(chart)
+
+
+def _neighbours(chart: XYChart) -> int:
+    """Return how many neighbours of one series there are to each that answers to pointing."""
+    return math.ceil(sum(len(series.x) for series in chart.series) / HOVER_POINTS_MOST)
+
+
+def _pointed_at(ys: Sequence[float | None], neighbours: int) -> set[int]:
+    """Return the places of those that answer: two of twice so many neighbours, both extremes."""
+    if neighbours <= 1:
+        return set(range(len(ys)))
+    found = set[int]()
+    for first in range(0, len(ys), 2 * neighbours):
+        group = range(first, min(first + 2 * neighbours, len(ys)))
+        drawn = [(y, at) for at in group if (y := ys[at]) is not None]
+        if drawn:
+            found |= {min(drawn)[1], max(drawn)[1]}
+    return found
 
 
 def _own_data(chart: XYChart, some: Sequence[Series], *, is_shared: bool) -> Json:
@@ -243,17 +260,23 @@ def _is_dotted(series: Series) -> bool:
 
 
 def _rows(chart: XYChart, some: Sequence[Series], *, inked: bool = False) -> list[Json]:
-    """Return a row a point, with its texts where they are `inked`."""
+    """Return a row a point; where they are `inked`, those that answer to pointing have texts."""
     log_x, log_y = chart.x.scale == "log", chart.y.scale == "log"
+    neighbours = _neighbours(chart)
     rows = []
     for series in some:
+        own: list[Json] = []
         for order, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
             if chart.x.scale != "category" and not scale.can_be_drawn(x, positive=log_x):
                 continue
             drawn = scale.can_be_drawn(y, positive=log_y)
             place = str(x) if chart.x.scale == "category" else x
-            row = {"s": series.name, "o": order, "x": place, "y": y if drawn else None}
-            rows.append(row | {"t": ink(y), "u": ink(place)} if inked else row)
+            own.append({"s": series.name, "o": order, "x": place, "y": y if drawn else None})
+        if inked:
+            for at in _pointed_at([row["y"] for row in own], neighbours):
+                row = own[at]
+                row |= {"t": ink(series.y[row["o"]]), "u": ink(row["x"])}
+        rows += own
     return rows
 
 
@@ -338,7 +361,8 @@ def _hover_layer(chart: XYChart, encoding: Json, words: Translator) -> Json:
     mark = {"type": "point", "filled": True, "size": 90, "clip": True}
     mark |= {"tooltip": {"expr": f"{{{shown}}}"}}
     near = {"type": "point", "on": "pointerover", "nearest": True, "clear": "pointerout"}
-    return {
+    some = {"transform": [{"filter": "datum.u"}]} if _neighbours(chart) > 1 else {}
+    return some | {
         "params": [{"name": "near", "select": near}],
         "mark": mark,
         "encoding": encoding
