@@ -1,5 +1,6 @@
 """A run file that a browser brings: whole and proven, or not at all."""
 
+import fcntl
 import os
 import shutil
 import sqlite3
@@ -109,3 +110,34 @@ def test_more_than_was_said_is_not_kept(
     assert guard.UPLOAD_BYTES_MOST > 1000
     assert "too large" in bring(site, "x.teijo", simulated.read_bytes()).text
     assert left(site) == set()
+
+
+def test_what_a_killed_server_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    names = ("dead", "held", "new", "full", "open")
+    made = {name: runs / f".teijo-upload-{name}" for name in names}
+    for place in made.values():
+        place.mkdir(mode=0o700, parents=True)
+        (place / "upload").write_bytes(b"half of a file")
+    (made["full"] / "other").touch()
+    made["open"].chmod(0o755)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    (elsewhere / "upload").touch()
+    for place in (*made.values(), elsewhere):
+        if place != made["new"]:
+            os.utime(place, (0, 0))
+    (runs / ".teijo-upload-link").symlink_to(elsewhere)
+    descriptor = os.open(made["held"], os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        with served(runs, read_only=True):
+            assert made["dead"].exists()
+        with served(runs):
+            pass
+    finally:
+        os.close(descriptor)
+    assert not made["dead"].exists()
+    assert (elsewhere / "upload").exists()
+    for name in names[1:]:
+        assert (made[name] / "upload").exists(), name

@@ -23,6 +23,7 @@ from teijo.report.language import Language
 from teijo.runfile.names import SEALED_SUFFIX, Names
 from teijo.runfile.shelf import id_of
 from teijo.speech import tongue
+from teijo.web import uploading
 from teijo.web.comparisons import Comparisons
 from teijo.web.drives import Drives
 from teijo.web.folds import folded
@@ -66,6 +67,7 @@ class Desk:
         """Take what is known of the folder; it is read in the background once `open` is entered."""
         self.serving = serving
         self.folder = serving.folder
+        self._read_only = serving.read_only
         self.jobs = Jobs(serving.folder.absolute())
         self._begun = serving.begun
         self.shelf = api.Shelf(serving.folder, recursive=serving.recursive)
@@ -79,6 +81,8 @@ class Desk:
     @asynccontextmanager
     async def open(self, _: Starlette) -> AsyncIterator[None]:
         """Keep the index up to date as long as the server goes on."""
+        if not self._read_only:
+            await asyncio.to_thread(uploading.remove_left, self.folder)
         tasks = [asyncio.create_task(each) for each in (self._refresh(), self.jobs.go_on())]
         try:
             yield

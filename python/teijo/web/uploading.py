@@ -4,13 +4,17 @@ Another process looks at it (`teijo verify`), so that whatever it holds, this on
 """
 
 import asyncio
+import fcntl
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -24,6 +28,10 @@ from teijo.web.jobs import PROGRAM
 NAME_BYTES_MOST: Final = 200
 FLAWS_SHOWN: Final = 3
 VERIFIED_WITHIN_S: Final = 600.0
+_APART: Final = ".teijo-upload-"
+"""What the name of a folder begins with that a file is kept in until it is taken."""
+_LEFT_AFTER_S: Final = 60.0
+"""A folder that nobody holds for so long was left by a server that was killed."""
 _KEPT: Final = "upload"
 """Its name until it is taken: no list of run files has it."""
 _HOLDS: Final = (0, 11)
@@ -46,10 +54,12 @@ class Upload:
         """
         place = self._place()
         try:
-            apart = Path(tempfile.mkdtemp(prefix=".teijo-upload-", dir=self.folder))
+            apart = Path(tempfile.mkdtemp(prefix=_APART, dir=self.folder))
+            held = os.open(apart, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError as error:
             raise self._refused(error) from error
         try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             kept = apart / _KEPT
             await self._keep(kept, parts, most_bytes)
             await asyncio.to_thread(check, kept)
@@ -60,6 +70,7 @@ class Upload:
             raise self._refused(error) from error
         finally:
             await asyncio.to_thread(shutil.rmtree, apart, ignore_errors=True)
+            os.close(held)
         return place
 
     def _place(self) -> Path:
@@ -94,6 +105,41 @@ class Upload:
             f"The file cannot be kept: {error.strerror}",
             remedy="Look at the folder of the server, and the space in it.",
         )
+
+
+def remove_left(folder: Path) -> int:
+    """Remove what servers that were killed left of files on their way; return how many.
+
+    A folder is left where it is another's, a link, held by a server that goes on, younger than
+    a minute, or has more in it than the one file.
+    """
+    removed = 0
+    with suppress(OSError):
+        for place in folder.glob(f"{_APART}*"):
+            with suppress(OSError), _nobodys(place) as descriptor:
+                with suppress(FileNotFoundError):
+                    os.unlink(_KEPT, dir_fd=descriptor)
+                place.rmdir()
+                removed += 1
+    return removed
+
+
+@contextmanager
+def _nobodys(place: Path) -> Iterator[int]:
+    """Hold a folder of this user that nobody holds; OSError where it is none."""
+    descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        found = os.fstat(descriptor)
+        is_own = found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) == stat.S_IRWXU
+        if not is_own or time.time() - found.st_mtime < _LEFT_AFTER_S:
+            raise PermissionError(place)
+        with os.scandir(descriptor) as entries:
+            if any(each.name != _KEPT for each in entries):
+                raise FileExistsError(place)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def check(path: Path) -> None:
