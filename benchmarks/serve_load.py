@@ -8,8 +8,9 @@ What the run did in each second is in its file; the first seconds of a spell (`S
 out. The CPU time of server and run is from /proc. Printed are the median of the pairs' ratios with
 its 95 % interval (by order statistics), and the server's share of one core.
 
-The readers of this benchmark keep to one processor (`--readers-on`), as those of another machine
-would take none: their own time is no part of the question.
+The readers of this benchmark keep to one processor (`--readers-on`), and the run to the others, as
+readers on other machines would take nothing of it: their own time is no part of the question. The
+server is where the kernel puts it.
 
     python3 benchmarks/serve_load.py [--pairs 30] [--viewers 100] [--spell 10] [--target FILE]
 """
@@ -185,6 +186,8 @@ def run(asked: argparse.Namespace) -> list[tuple[Spell, Spell, float]]:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
+        others = os.sched_getaffinity(0) - {asked.readers_on}
+        os.sched_setaffinity(child.pid, others or {asked.readers_on})
         try:
             key, zero_s = begun(port)
             worker = next(iter(children(child.pid)), child.pid)

@@ -5,9 +5,6 @@ alone: a file that says what to start would be believed by the next server, whoe
 """
 
 import asyncio
-import os
-import sys
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,11 +12,11 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import IO, Final, Literal
+from typing import Final, Literal
 
 from teijo.api.naming import run_file_for
+from teijo.api.own_process import OwnProcess
 from teijo.errors import UsageError
-from teijo.outside.text import visible
 from teijo.runfile.mark import mark_of
 from teijo.runfile.names import Names
 from teijo.runfile.shelf import id_of
@@ -29,9 +26,6 @@ TURN_EVERY_S: Final = 0.2
 AT_ONCE_MOST: Final = 8
 WAITING_MOST: Final = 50
 ENDED_KEPT: Final = 20
-_TOLD_BYTES_MOST: Final = 4000
-PROGRAM: Final = ("-P", "-c", "from teijo.cli import program; program()")
-"""What an interpreter is given for `teijo`: this one, wherever the page was started from."""
 
 State = Literal["waiting", "starting", "running", "ended", "not started", "taken back"]
 
@@ -51,8 +45,7 @@ class Job:
     state: State = "waiting"
     told: str = ""
     """What it said on stderr when it ended with an error."""
-    _pid: int = 0
-    _said: IO[bytes] | None = None
+    _process: OwnProcess | None = None
     _mark: str = ""
 
     @property
@@ -73,47 +66,24 @@ class Job:
     def begin(self) -> None:
         """Start its process, which is no part of this one's session."""
         self._mark = _mark_of(self.path)
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 — as long as the process
-        self._pid = os.posix_spawn(
-            sys.executable,
-            [sys.executable, *PROGRAM, *self.words],
-            os.environ,
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-                (os.POSIX_SPAWN_DUP2, self._said.fileno(), 2),
-            ],
-            setsid=True,
-        )
+        self._process = OwnProcess.begin(self.words)
         self.state = "starting"
 
     def look(self) -> None:
         """Take in how it goes."""
-        try:
-            ended, status = os.waitpid(self._pid, os.WNOHANG)
-        except ChildProcessError:  # where the signal is ignored, nobody is told how it ended
-            ended, status = self._pid, 0
+        assert self._process is not None, "it has begun"
+        status = self._process.look()
         if self.state == "starting" and _mark_of(self.path) not in ("", self._mark):
             self.state = "running"
-        if not ended:
+        if status is None:
             return
-        told = self._heard()
-        self.told = told if status else ""
+        self.told = self._process.told if status else ""
         self.state = "not started" if self.state == "starting" and status else "ended"
 
     def leave(self) -> None:
         """Let its process go on without anybody who looks after it."""
-        if self._said is not None:
-            self._said.close()
-
-    def _heard(self) -> str:
-        assert self._said is not None, "it has begun"
-        with self._said as said:
-            size = said.seek(0, 2)
-            said.seek(max(0, size - _TOLD_BYTES_MOST))
-            text = said.read().decode("utf-8", "replace")
-        lines = [visible(line, most=_TOLD_BYTES_MOST) for line in text.splitlines()]
-        return "\n".join(line for line in lines if line).removeprefix("error: ")
+        if self._process is not None:
+            self._process.leave()
 
 
 @dataclass

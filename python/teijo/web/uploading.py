@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Final
 
 from teijo import creating
+from teijo.api.own_process import PROGRAM
 from teijo.errors import HostError, RunFileError, UsageError
 from teijo.outside.text import visible
 from teijo.runfile.names import SEALED_SUFFIX
-from teijo.web.jobs import PROGRAM
 
 NAME_BYTES_MOST: Final = 200
 FLAWS_SHOWN: Final = 3
