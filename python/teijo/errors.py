@@ -21,6 +21,9 @@ holds what was measured, cannot be known. Nor are 13 and 14: of `teijo health --
 bad (unknown is 11).
 """
 
+from collections.abc import Iterable
+from typing import Self
+
 _ENDS = ".?!…:"
 
 
@@ -30,12 +33,19 @@ class TeijoError(Exception):
     exit_code = 1
     has_stuck_ios = False
     """Whether a device keeps threads of this process, so that it cannot end by itself."""
+    details: tuple[str, ...] = ()
+    """All that is wrong, where it is more than one thing: a line each, without a full stop."""
 
     def __init__(self, message: str, *, remedy: str = "") -> None:
         """Keep what happened (`message`) and what to do about it (`remedy`) apart."""
         self.message = sentence(message)
         super().__init__(f"{self.message}\n{remedy}" if remedy else self.message)
         self.remedy = remedy
+
+    def naming(self, details: Iterable[str]) -> Self:
+        """Return this error with all that is wrong."""
+        self.details = tuple(details)
+        return self
 
 
 class UsageError(TeijoError):

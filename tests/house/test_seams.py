@@ -21,6 +21,7 @@ PYTHON_CLOCKS = {
     "python/teijo/engine/": "the session's clock, and fio's progress",
     "python/teijo/runfile/": "rows are dated, and batches of intervals are flushed in time",
     "python/teijo/web/": "a page is told once a second, and one client asks only so often",
+    "python/teijo/fleet/": "drives begin apart, and hosts are looked at again and again",
     "python/teijo/cli/": "a progress line is repainted in time, and a file is named by date",
 }
 RUST_CLOCKS = {

@@ -21,6 +21,7 @@ from teijo.cli import (
     device,
     devices,
     export,
+    fleet,
     health,
     layout,
     methods,
@@ -112,6 +113,7 @@ ROOMS = (
     report,
     compare,
     export,
+    fleet,
     verify,
     seal,
     steady,
@@ -148,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except TeijoError as error:
         if os.environ.get("TEIJO_DEBUG") == "1" and error.__cause__ is not None:
             traceback.print_exception(error)
-        console.explain(error.message, error.remedy)
+        console.explain(error.message, error.remedy, error.details)
         code = error.exit_code
     except Exception as error:
         if os.environ.get("TEIJO_DEBUG") == "1":

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import IO, Any
+from typing import IO, Any, Final
 
 from teijo.cli import layout
 from teijo.errors import HostError, sentence
@@ -132,15 +132,24 @@ def as_json(value: object, *, indent: int | None = None) -> str:
     return visible_json(json.dumps(value, ensure_ascii=False, indent=indent))
 
 
-def explain(message: str, remedy: str = "") -> None:
+_DETAILS_MOST: Final = 40
+"""Of what is wrong with something so many things are told, and how many there are besides."""
+
+
+def explain(message: str, remedy: str = "", details: Sequence[str] = ()) -> None:
     """Write an error to stderr: what happened, then, after a blank line, what to do.
 
-    Lines after the first are indented, so that no text within it can pass for another message.
+    `details` are all that is wrong, a line each. Lines after the first are indented, so that no
+    text within it can pass for another message.
     """
     first, *more = tongue.said(sentence(message.strip())).split("\n")
     say(tongue.tr("error: {a}", a=first))
     for line in more:
         say(line if line.startswith("  ") else f"  {line}")
+    for detail in details[:_DETAILS_MOST]:
+        say(f"  {tongue.said(detail)}")
+    if len(details) > _DETAILS_MOST:
+        say(f"  {tongue.tr('… and {n} more', n=len(details) - _DETAILS_MOST)}")
     if remedy:
         say("")
         say_lines(tongue.said(remedy.strip()))

@@ -46,13 +46,17 @@ class Writers:
 
     def write_to(self, path: Path) -> bool:
         """Tell whether somebody writes to a growing file; nobody does to one that is gone."""
+        if self.hold(path):
+            return True
+        return path.exists() and 0 <= self.at_ns - last_write_ns(path) < FRESH_NS
+
+    def hold(self, path: Path) -> bool:
+        """Tell whether somebody of this machine holds a growing file."""
         try:
             status = path.stat()
         except OSError:
             return False
-        if (status.st_dev, status.st_ino) in self.held:
-            return True
-        return 0 <= self.at_ns - last_write_ns(path) < FRESH_NS
+        return (status.st_dev, status.st_ino) in self.held
 
 
 def last_write_ns(path: Path) -> int:

@@ -1,0 +1,288 @@
+"""What is done with a fleet: looked over, begun, gone on with. Refused before the first write."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from teijo.errors import DeviceError, HostError, Interrupted, PlanError, TeijoError
+from teijo.fleet import consent as consents
+from teijo.fleet import manifest as manifests
+from teijo.fleet.conductor import Conductor, Drive, Observer
+from teijo.fleet.consent import Consent
+from teijo.fleet.drives import Told, meant_by, missing_serials
+from teijo.fleet.hand import Hand
+from teijo.fleet.hosts import Host, HostLost, ThisHost
+from teijo.fleet.manifest import RUNS, HostSeen, Manifest
+from teijo.fleet.order import Order
+from teijo.fleet.plan import Plan
+from teijo.outside.text import shell_path
+from teijo.runfile import program
+
+Hosts = Mapping[str, Host]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overview:
+    """A plan on its hosts as they are now: its drives, what each takes, and all that is wrong.
+
+    `examined` has what `Hand.examine` found of each drive, by its number.
+    """
+
+    plan: Plan
+    seed: int
+    told: Mapping[str, Told]
+    orders: Sequence[Order]
+    examined: Mapping[int, Mapping[str, Any]]
+    problems: Sequence[str]
+
+    @property
+    def serials(self) -> list[str]:
+        """The serials of all drives that would be destroyed."""
+        return [order.serial for order in self.orders if order.serial]
+
+
+@contextmanager
+def hosts_of(plan: Plan, folder: Path, address: str = "") -> Iterator[Hosts]:
+    """Reach the hosts of a plan: this machine, or those of a Ray cluster.
+
+    Raises:
+        PlanError: it has several, and no cluster is named.
+        HostError: the cluster cannot be reached, or Ray is not installed.
+    """
+    if address:
+        from teijo.fleet.ray_hosts import ray_hosts
+
+        with ray_hosts(plan, folder, address) as hosts:
+            yield hosts
+        return
+    if len(plan.host) > 1:
+        raise PlanError(
+            f"The plan has {len(plan.host)} hosts, and they are reached through Ray.",
+            remedy="Name the cluster: --address HOST:6379, or `local` for one on this machine; "
+            "docs/fleet.md says how one is started.",
+        )
+    (host,) = plan.host
+    runs = Path(host.folder).absolute() if host.folder else folder.absolute() / RUNS
+    hand = Hand(runs)
+    try:
+        yield {host.name: ThisHost(host.name, hand)}
+    finally:
+        hand.leave()
+
+
+def look_over(plan: Plan, hosts: Hosts, seed: int | None = None) -> Overview:
+    """Return what a plan would be on its hosts now. Only asks, and names all that is wrong."""
+    seed = manifests.new_seed(plan) if seed is None else seed
+    told: dict[str, Told] = {}
+    problems: list[str] = []
+    for name, host in hosts.items():
+        try:
+            told[name] = host.ask("told")
+        except HostLost as error:
+            problems.append(f"{name} does not answer: {error}")
+    problems += _skew(told)
+    meant = meant_by(plan, told, seed)
+    problems += meant.problems
+    # Where one is silent, the drive may be there.
+    if len(told) == len(hosts):
+        problems += [
+            f"No host has a drive {each}"
+            for each in missing_serials(plan, meant.orders)
+            if not any(each in problem for problem in problems)
+        ]
+    examined = _examined(hosts, meant.orders)
+    problems += _told_once(meant.orders, examined)
+    return Overview(
+        plan=plan, seed=seed, told=told, orders=meant.orders, examined=examined, problems=problems
+    )
+
+
+def _skew(told: Mapping[str, Told]) -> Iterator[str]:
+    """Yield the hosts that run another program than this one, by the digest of its code."""
+    own = program.build()
+    for name, each in told.items():
+        if each["build"] != own:
+            yield (
+                f"{name} has another Teijo: {each['teijo']}, build {each['build']}; here it is "
+                f"{program.version()}, build {own}"
+            )
+
+
+def _examined(hosts: Hosts, orders: Sequence[Order]) -> dict[int, Mapping[str, Any]]:
+    """Return what each run takes; simulated ones that differ in nothing but a number, once."""
+    found: dict[int, Mapping[str, Any]] = {}
+    same: dict[tuple[str, ...], Mapping[str, Any]] = {}
+    for order in orders:
+        kind = order.target.partition("?")[0] if order.target.startswith("sim:") else order.target
+        key = (order.host, kind, *(f"{name}={text}" for name, text in order.settings.items()))
+        if key not in same:
+            try:
+                same[key] = hosts[order.host].ask("examine", order.model_dump(mode="json"))
+            except HostLost as error:
+                same[key] = {"problem": f"the host does not answer: {error}"}
+        found[order.number] = same[key]
+    return found
+
+
+def _told_once(orders: Sequence[Order], examined: Mapping[int, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what stands against runs: the same of several drives of a host, once."""
+    touched: dict[tuple[str, str], list[str]] = {}
+    for order in orders:
+        if why := examined[order.number]["problem"]:
+            touched.setdefault((order.host, why), []).append(order.name)
+    for (host, why), names in touched.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield f"{names[0]}{more} on {host}: {why}"
+
+
+def begin(
+    seen: Overview,
+    hosts: Hosts,
+    folder: Path,
+    *,
+    consent: Consent | None,
+    observer: Observer,
+    stop: Event,
+    removes: bool = False,
+) -> Conductor:
+    """Carry a plan out that was looked over; return how it went.
+
+    Raises:
+        PlanError, UnsafeError: something is wrong, or not consented to; nothing was written.
+        Interrupted: it was stopped, or a host was lost: it can be resumed.
+        DeviceError: drives failed.
+    """
+    _refuse(seen, consent)
+    manifest = Manifest(
+        digest=seen.plan.digest,
+        plan=seen.plan,
+        seed=seen.seed,
+        hosts={name: _seen(told) for name, told in seen.told.items()},
+        orders=tuple(seen.orders),
+    )
+    unready = [f"{name}: {why}" for name, host in hosts.items() if (why := host.ask("prepare"))]
+    if unready:
+        raise HostError(
+            "Not every host can keep run files.", remedy="Name other folders in the plan."
+        ).naming(unready)
+    manifests.write_manifest(folder, manifest)
+    return _conduct(manifest, hosts, folder, observer, stop, removes=removes)
+
+
+def resume(
+    manifest: Manifest,
+    hosts: Hosts,
+    folder: Path,
+    *,
+    consent: Consent | None,
+    observer: Observer,
+    stop: Event,
+    removes: bool = False,
+) -> Conductor:
+    """Go on with what of a fleet is not done; return how it went.
+
+    Raises:
+        As `begin`.
+    """
+    serials = [order.serial for order in manifest.orders if order.serial]
+    consents.refuse(consents.objections(manifest.plan, serials, consent))
+    problems: list[str] = []
+    for name, host in hosts.items():
+        try:
+            problems += _skew({name: host.ask("told")})
+        except HostLost:
+            continue  # the others go on; what it has not done is told in the end
+    if problems:
+        raise PlanError(
+            "The fleet cannot go on.", remedy="Install one Teijo on all hosts, and here."
+        ).naming(problems)
+    return _conduct(manifest, hosts, folder, observer, stop, removes=removes)
+
+
+def looked_at(manifest: Manifest, hosts: Hosts, folder: Path) -> Conductor:
+    """Return how far a fleet is, by its run files; nothing is begun."""
+    conductor = Conductor(
+        manifest.plan, [Drive(order) for order in manifest.orders], hosts, folder / RUNS,
+        _unobserved, Event(),
+    )  # fmt: skip
+    conductor.look()
+    return conductor
+
+
+def _unobserved(_conductor: Conductor, _drive: Drive | None, _word: str) -> None:
+    """Take no notice."""
+
+
+def _seen(told: Told) -> HostSeen:
+    return HostSeen(**{key: told[key] for key in HostSeen.model_fields})
+
+
+def _refuse(seen: Overview, consent: Consent | None) -> None:
+    """Refuse to begin, with the list of all that is wrong.
+
+    Raises:
+        PlanError: something of the plan, or of a host, is. UnsafeError: consent is missing.
+    """
+    lacking = consents.objections(seen.plan, seen.serials, consent)
+    if seen.problems:
+        raise PlanError(
+            "The fleet cannot begin; nothing was written.",
+            remedy="Mend what is named, in the plan or on the hosts.",
+        ).naming([*seen.problems, *lacking])
+    consents.refuse(lacking)
+
+
+def _conduct(
+    manifest: Manifest,
+    hosts: Hosts,
+    folder: Path,
+    observer: Observer,
+    stop: Event,
+    *,
+    removes: bool,
+) -> Conductor:
+    conductor = Conductor(
+        manifest.plan, [Drive(order) for order in manifest.orders], hosts, folder / RUNS,
+        observer, stop, removes,
+    )  # fmt: skip
+    conductor.conduct()
+    if (error := _ended_with(conductor, folder)) is not None:
+        raise error
+    return conductor
+
+
+def _ended_with(fleet: Conductor, folder: Path) -> TeijoError | None:
+    """Return what is to be said of a fleet that did not end as it should."""
+    unfinished = [
+        f"{drive.order.name} on {drive.order.host}: {drive.standing}"
+        for drive in fleet.drives
+        if drive.standing in ("waiting", "starting", "running", "left")
+    ]
+    lost = [f"{name} does not answer: {why}" for name, why in fleet.lost.items()]
+    if unfinished or lost:
+        return Interrupted(
+            f"{len(unfinished)} of {len(fleet.drives)} drives are not done.",
+            remedy=f"Go on with them: teijo fleet resume {shell_path(folder)}",
+        ).naming([*lost, *unfinished])
+    failed = [
+        f"{drive.order.name} on {drive.order.host}: {drive.told or drive.ending}"
+        for drive in fleet.drives
+        if drive.standing in ("failed", "refused")
+    ]
+    in_their_place = sum(
+        drive.order.is_spare and drive.standing == "done" for drive in fleet.drives
+    )
+    if len(failed) > in_their_place:
+        return DeviceError(
+            f"{len(failed)} of {len(fleet.drives)} drives have no result.",
+            remedy="Their run files say what happened: teijo list",
+        ).naming(failed)
+    if fleet.troubles:
+        return HostError(
+            "Not every run file could be collected.",
+            remedy=f"Go on with them: teijo fleet resume {shell_path(folder)}",
+        ).naming(fleet.troubles)
+    return None

@@ -1,0 +1,257 @@
+"""What is done for a fleet on one host, by a process there: look at drives, begin and watch runs.
+
+All that goes in and out is plain JSON, so that it may stand behind any wire. A run is a process of
+its own, which outlives this one; how it is, its file tells whoever asks next.
+"""
+
+import hashlib
+import os
+import platform
+import signal
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from teijo.api import acting, run_files
+from teijo.api.own_process import OwnProcess
+from teijo.api.watching import Watched
+from teijo.device import list_devices
+from teijo.device.opening import inspect_target
+from teijo.device.preflight import claim
+from teijo.errors import HostError, RunFileError, TeijoError
+from teijo.fleet.order import Order
+from teijo.outside.text import visible
+from teijo.runfile import program
+from teijo.runfile.names import Names
+from teijo.runfile.writers import Writers
+from teijo.units import NS_PER_S
+
+State = Literal["absent", "starting", "running", "left", "sealed", "refused"]
+"""How a drive's run is: *left* can be resumed; *refused* ended before there was a run file."""
+
+_BY_ID: Final = Path("/dev/disk/by-id")
+_BLOCKS: Final = Path("/sys/class/block")
+PART_BYTES: Final = 4 << 20
+"""So much of a run file goes in one answer."""
+_MESSAGE_MOST: Final = 600
+
+
+@dataclass
+class Hand:
+    """A host as a fleet sees it. `folder` is where its run files are."""
+
+    folder: Path
+    _begun: dict[str, OwnProcess] = field(default_factory=dict)
+    _watched: dict[str, Watched] = field(default_factory=dict)
+    _known: dict[str, tuple[int, dict[str, Any]]] = field(default_factory=dict)
+
+    def told(self) -> dict[str, Any]:
+        """Return what a fleet has to know of this host: versions, clock, and its drives."""
+        return {
+            "name": socket.gethostname(),
+            "teijo": program.version(),
+            "build": program.build(),
+            "python": platform.python_version(),
+            "kernel": platform.release(),
+            "cpus": len(os.sched_getaffinity(0)),
+            "now_ns": time.time_ns(),
+            "folder": str(self.folder),
+            "drives": [*_drives()],
+        }
+
+    def clock_ns(self) -> int:
+        """Return the wall time here, in ns."""
+        return time.time_ns()
+
+    def prepare(self) -> str:
+        """Make the folder of the run files; return why it cannot be had, "" where it can."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            return f"{self.folder}: {error.strerror}"
+        return "" if os.access(self.folder, os.W_OK) else f"{self.folder}: it cannot be written"
+
+    def examine(self, order: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a run would take, or why it cannot be begun. Writes nothing."""
+        asked = Order.model_validate(order)
+        try:
+            ahead = acting.preview(
+                asked.method, asked.target, spec=asked.spec, settings=asked.settings
+            )
+            if asked.serial:
+                refused = inspect_target(asked.target).preflight.refusals
+                if refused:
+                    told = "; ".join(f"{check.name}: {check.evidence}" for check in refused)
+                    return _refused(told)
+        except TeijoError as error:
+            return _refused(error.message)
+        ends = (ahead.least, ahead.expected, ahead.most)
+        return {
+            "problem": "",
+            "seconds": [end.duration_ns / NS_PER_S for end in ends],
+            "written_bytes": [end.written_bytes for end in ends],
+            "capacity_bytes": ahead.capacity_bytes,
+        }
+
+    def begin(self, order: Mapping[str, Any]) -> str:
+        """Begin a run, or carry it on where it was left; return its state.
+
+        One that goes on or is sealed is left as it is, so asking twice begins nothing twice.
+        """
+        asked = Order.model_validate(order)
+        state = self._state(asked.run)
+        if state not in ("absent", "left", "refused"):
+            return state
+        names = self._names(asked.run)
+        resumes = state == "left"
+        words = (
+            asked.words_to_resume(str(names.open)) if resumes else asked.words(str(names.sealed))
+        )
+        try:
+            self._begun[asked.run] = OwnProcess.begin(words)
+        except OSError as error:
+            raise HostError(
+                f"No process can be started: {error.strerror}.", remedy="See to that host's limits."
+            ) from error
+        return "starting"
+
+    def look(self, runs: Sequence[str]) -> list[dict[str, Any]]:
+        """Return how runs are: state, share done, ending, and what was said of one that ended."""
+        return [self._look(run) for run in runs]
+
+    def stop(self, run: str) -> None:
+        """Ask a run to stop; it can be resumed."""
+        names, process = self._names(run), self._begun.get(run)
+        if process is not None and process.look() is None:
+            with suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGTERM)
+            return
+        with suppress(TeijoError):
+            Watched(names).stop()
+
+    def digest(self, run: str) -> dict[str, Any]:
+        """Return size and SHA-256 of a sealed run file."""
+        with self._names(run).sealed.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256")
+            return {"bytes": file.seek(0, os.SEEK_END), "sha256": digest.hexdigest()}
+
+    def part(self, run: str, offset: int) -> bytes:
+        """Return a part of a sealed run file, from `offset` on; b"" at its end."""
+        with self._names(run).sealed.open("rb") as file:
+            file.seek(offset)
+            return file.read(PART_BYTES)
+
+    def remove(self, run: str, sha256: str) -> bool:
+        """Remove a sealed run file that has this digest; tell whether it is gone."""
+        place = self._names(run).sealed
+        if not place.exists():
+            return True
+        if self.digest(run)["sha256"] != sha256:
+            return False
+        place.unlink()
+        return True
+
+    def leave(self) -> None:
+        """Let the runs go on without anybody who looks after them."""
+        for process in self._begun.values():
+            process.leave()
+
+    def _names(self, run: str) -> Names:
+        if "/" in run or not run.endswith(".teijo"):
+            raise RunFileError(
+                f"{run!r} names no run file of a fleet.", remedy="Begin the fleet anew."
+            )
+        return Names.of(self.folder / run)
+
+    def _state(self, run: str) -> State:
+        names = self._names(run)
+        process = self._begun.get(run)
+        goes_on = process is not None and process.look() is None
+        if names.sealed.exists():
+            return "sealed"
+        if names.open.exists():
+            return "running" if goes_on or self._is_written(run, names) else "left"
+        if process is None:
+            return "absent"
+        return "starting" if goes_on else "refused"
+
+    def _is_written(self, run: str, names: Names) -> bool:
+        """Tell whether a process that is not this hand's writes to a run file, as far as is seen.
+
+        A file that was written a moment ago may be one of another container, whose locks are not
+        seen here, unless its run was stopped or was this hand's own.
+        """
+        writers = Writers.now()
+        if run in self._begun or not writers.write_to(names.open):
+            return writers.hold(names.open)
+        if writers.hold(names.open):
+            return True
+        with suppress(TeijoError):
+            return self._watch(run, names).state().ending == "running"
+        return True
+
+    def _watch(self, run: str, names: Names) -> Watched:
+        return self._watched.setdefault(run, Watched(names))
+
+    def _look(self, run: str) -> dict[str, Any]:
+        state, names = self._state(run), self._names(run)
+        process = self._begun.get(run)
+        told = visible(process.told, most=_MESSAGE_MOST) if process and process.status else ""
+        seen: dict[str, Any] = {"run": run, "state": state, "told": told}
+        if state == "sealed":
+            return seen | self._sealed(run, names.sealed)
+        if state in ("running", "left"):
+            with suppress(TeijoError):
+                found = self._watch(run, names).state()
+                seen |= {"share": found.share, "ending": found.ending}
+        return seen
+
+    def _sealed(self, run: str, path: Path) -> dict[str, Any]:
+        """Return how a sealed run ended; read once as long as its file stays as it is."""
+        mark = path.stat().st_mtime_ns
+        known = self._known.get(run)
+        if known is None or known[0] != mark:
+            listed = run_files.look(path).listed
+            known = mark, {"share": 1.0, "ending": listed.ending or "failed",
+                           "trouble": listed.trouble, "limits": listed.limits}  # fmt: skip
+            self._known[run] = known
+            self._watched.pop(run, None)
+        return known[1]
+
+
+def _refused(message: str) -> dict[str, Any]:
+    return {"problem": visible(message, most=_MESSAGE_MOST)}
+
+
+def _drives() -> "list[dict[str, Any]]":
+    """Return the whole block devices of this host, with their serials and lasting names."""
+    lasting: dict[str, list[str]] = {}
+    with suppress(OSError):
+        for link in sorted(_BY_ID.iterdir()):
+            lasting.setdefault(link.resolve().name, []).append(link.name)
+    found = []
+    for one in list_devices():
+        if (_BLOCKS / one.kernel_name / "partition").exists():
+            continue
+        serial = one.serial
+        if not serial and not one.use:
+            serial = _own_serial(one.target)
+        found.append({
+            "target": one.target, "name": one.kernel_name, "model": one.model, "serial": serial,
+            "capacity_bytes": one.capacity_bytes, "use": one.use,
+            "by_id": lasting.get(one.kernel_name, []),
+        })  # fmt: skip
+    return found
+
+
+def _own_serial(target: str) -> str:
+    """Return the serial that preflight gives a device whose list tells none, as of a loop."""
+    with suppress(TeijoError, OSError):
+        subject = claim(Path(target), write=False)
+        os.close(subject.fd)
+        return subject.found.identity.serial
+    return ""

@@ -1,0 +1,172 @@
+"""Hosts of a Ray cluster: one actor a host, which has its hand. The only place that knows Ray.
+
+An actor is begun once and never again by itself, and what goes over the wire is JSON as text: no
+object of a plan is pickled. The runs are processes of their own, so that they outlive actor, node
+and driver; how they are, their files tell the next actor that is asked.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from teijo.errors import HostError, PlanError, TeijoError
+from teijo.fleet.hand import Hand
+from teijo.fleet.hosts import Host, HostLost
+from teijo.fleet.plan import Plan
+
+LABEL: Final = "teijo-host"
+"""The label of a node that says which host of the plan it is."""
+LOCAL: Final = "local"
+_ANSWER_S: Final = 60.0
+"""A host that does not answer for so long is lost: its looks take milliseconds."""
+_MEMORY_BYTES: Final = 80 << 20
+_QUIET: Final = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+
+
+class Messenger:
+    """What an actor is: a hand, asked in JSON. An error that has a class is told by its words."""
+
+    def __init__(self, folder: str) -> None:
+        """Take the host's folder of run files."""
+        self._hand = Hand(Path(folder))
+
+    def ask(self, what: str, given: str) -> bytes:
+        """Return the answer of a hand: JSON, or the bytes of a run file behind a b"="."""
+        try:
+            answer = getattr(self._hand, what)(*json.loads(given))
+        except TeijoError as error:
+            return json.dumps({"error": error.message, "remedy": error.remedy}).encode()
+        except OSError as error:
+            return json.dumps({"error": f"{error.strerror}.", "remedy": ""}).encode()
+        if isinstance(answer, bytes):
+            return b"=" + answer
+        return json.dumps({"answer": answer}).encode()
+
+
+@dataclass(frozen=True)
+class RayHost:
+    """One host behind its actor."""
+
+    name: str
+    _actor: Any
+
+    def ask(self, what: str, *given: Any) -> Any:
+        """Return its answer.
+
+        Raises:
+            HostLost: it is gone, or does not answer. HostError: it refuses.
+        """
+        import ray
+
+        try:
+            told = ray.get(self._actor.ask.remote(what, json.dumps(given)), timeout=_ANSWER_S)
+        except ray.exceptions.RayError as error:
+            raise HostLost(_in_a_line(error)) from error
+        if told[:1] == b"=":
+            return told[1:]
+        answer = json.loads(told)
+        if "error" in answer:
+            raise HostError(answer["error"], remedy=answer["remedy"])
+        return answer["answer"]
+
+
+@contextmanager
+def ray_hosts(plan: Plan, folder: Path, address: str) -> Iterator[Mapping[str, Host]]:
+    """Reach the hosts of a plan by the nodes of a cluster that carry their labels.
+
+    With the address `local`, a cluster of one node is begun on this machine, for a plan's one host.
+
+    Raises:
+        HostError: Ray is missing, or the cluster cannot be reached.
+        PlanError: a host of the plan has no node, or two.
+    """
+    if find_spec("ray") is None:
+        raise HostError("Ray is missing.", remedy="Install it: pip install 'teijo[fleet]'")
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)
+    import ray
+
+    _join(ray, plan, address)
+    try:
+        nodes = _nodes(ray, plan)
+        actors = {
+            host.name: RayHost(host.name, _actor(ray, nodes[host.name], _runs(host.folder, folder,
+                                                                             host.name)))
+            for host in plan.host
+        }  # fmt: skip
+        yield actors
+    finally:
+        with suppress(Exception):  # a head that was killed is no second error
+            ray.shutdown()
+
+
+def _join(ray: Any, plan: Plan, address: str) -> None:
+    quiet = {"include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
+    try:
+        if address == LOCAL:
+            ray.init(
+                num_cpus=len(os.sched_getaffinity(0)),
+                object_store_memory=_MEMORY_BYTES,
+                labels={LABEL: plan.host[0].name},
+                **quiet,
+            )
+        else:
+            del quiet["include_dashboard"]
+            ray.init(address=address, **quiet)
+    except (ConnectionError, RuntimeError, ValueError, OSError, TimeoutError) as error:
+        raise HostError(
+            f"The Ray cluster at {address} cannot be reached: {_in_a_line(error)}.",
+            remedy="Start it on each host, with the same versions of Ray and Python: docs/fleet.md",
+        ) from error
+
+
+def _nodes(ray: Any, plan: Plan) -> dict[str, str]:
+    """Return the node of each host of the plan.
+
+    Raises:
+        PlanError: not every host has one node; with each.
+    """
+    alive = [node for node in ray.nodes() if node["Alive"]]
+    found: dict[str, list[str]] = {host.name: [] for host in plan.host}
+    for node in alive:
+        label = node.get("Labels", {}).get(LABEL, "")
+        if label in found:
+            found[label].append(node["NodeID"])
+    problems = [
+        f"{name}: {len(nodes)} nodes carry the label {LABEL}={name}"
+        for name, nodes in found.items()
+        if len(nodes) != 1
+    ]
+    if problems:
+        raise PlanError(
+            "Not every host of the plan has one node in the cluster.",
+            remedy=f"Start Ray there with its label: ray start … --labels {LABEL}=NAME",
+        ).naming(problems)
+    return {name: nodes[0] for name, nodes in found.items()}
+
+
+def _actor(ray: Any, node: str, runs: Path) -> Any:
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    options = {
+        "num_cpus": 0,
+        "max_restarts": 0,
+        "max_task_retries": 0,
+        "scheduling_strategy": NodeAffinitySchedulingStrategy(node_id=node, soft=False),
+    }
+    return ray.remote(**options)(Messenger).remote(str(runs))
+
+
+def _runs(named: str, folder: Path, host: str) -> Path:
+    """Return where a host keeps its run files: apart from those of others on one machine."""
+    return Path(named) if named else folder.absolute() / "hosts" / host
+
+
+def _in_a_line(error: Exception) -> str:
+    first = next((line for line in str(error).splitlines() if line.strip()), "")
+    return (first.strip() or type(error).__name__).rstrip(".")

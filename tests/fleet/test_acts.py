@@ -1,0 +1,83 @@
+"""A plan looked over on hosts that were made up, and hosts that cannot be reached."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from teijo.errors import HostError, PlanError
+from teijo.fleet import acts, ray_hosts
+from teijo.fleet.hosts import HostLost
+from teijo.runfile import program
+from tests.fleet.plans import QUICK, drive, plan, told
+
+TWO = 'fleet = "lab"\n' + QUICK + '[[host]]\nname = "a"\n[[host]]\nname = "b"\n'
+
+
+class Telling:
+    """A host that tells what it is told to, and examines each drive with the same answer."""
+
+    def __init__(self, name: str, answer: dict[str, Any] | None, problem: str = "") -> None:
+        self.name, self.answer, self.problem = name, answer, problem
+        self.asked: list[str] = []
+
+    def ask(self, what: str, *_given: Any) -> Any:
+        self.asked.append(what)
+        if self.answer is None:
+            raise HostLost("no route")
+        return self.answer if what == "told" else {"problem": self.problem}
+
+
+def over(rules: str, *hosts: Telling) -> list[str]:
+    seen = acts.look_over(plan(rules, TWO), {host.name: host for host in hosts})
+    assert all(set(host.asked) <= {"told", "examine"} for host in hosts)
+    return list(seen.problems)
+
+
+def host(name: str, *drives: dict[str, Any], build: str = "", problem: str = "") -> Telling:
+    return Telling(name, told(*drives, build=build or program.build()), problem)
+
+
+def test_a_host_with_another_program_is_named_with_both_digests() -> None:
+    (problem,) = over(
+        '[[targets]]\nserials = ["S1"]\n', host("a", drive("S1")), host("b", build="f00")
+    )
+    assert "b has another Teijo" in problem
+    assert "f00" in problem
+    assert program.build() in problem
+
+
+def test_a_host_that_is_silent_is_named_and_hides_no_drive_from_the_list() -> None:
+    problems = over('[[targets]]\nserials = ["S1"]\n', host("a"), Telling("b", None))
+    assert problems == ["b does not answer: no route"]
+
+
+def test_a_drive_that_no_host_has_is_named_once() -> None:
+    problems = over('[[targets]]\nserials = ["S1", "S2"]\n', host("a", drive("S1")), host("b"))
+    assert problems == ["No host has a drive S2"]
+
+
+def test_what_stands_against_many_drives_of_a_host_is_told_once() -> None:
+    problems = over(
+        '[[targets]]\nmodel = "ACME*"\n',
+        host("a", drive("S1"), drive("S2"), drive("S3"), problem="no such setting"),
+        host("b", drive("S4")),
+    )
+    assert problems == ["S1 and 2 more on a: no such setting"]
+
+
+def test_without_ray_other_hosts_cannot_be_reached(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(ray_hosts, "find_spec", lambda _name: None)
+    asked = plan('[[targets]]\nsim = "mlc-a"\n')
+    with (
+        pytest.raises(HostError, match="Ray is missing"),
+        acts.hosts_of(asked, tmp_path, "192.0.2.1:6379"),
+    ):
+        pass
+
+
+def test_several_hosts_need_an_address(tmp_path: Path) -> None:
+    with pytest.raises(PlanError), acts.hosts_of(plan('[[targets]]\nsim = "x"\n', TWO), tmp_path):
+        pass

@@ -1,0 +1,232 @@
+"""A fleet over the nodes of a Ray cluster on this machine: killed piece by piece, and gone on with.
+
+What is killed: a run, an actor, a node, the conductor, the head. After each the fleet goes on by
+`fleet resume`, every run file is sealed once, and simulated drives give what they give alone.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from teijo import api
+from teijo.api.own_process import PROGRAM
+from tests.fleet.plans import DRIVE
+
+pytestmark = pytest.mark.long
+
+HOSTS = ("a", "b", "c", "d")
+SETTINGS = {"seconds": "300", "rw": "randread"}
+LOAD = 'settings = { seconds = 300, rw = "randread" }\n'
+WHOLE, SMALL = (10, 4), (2, 1)
+"""Simulated drives on each of the hosts, and files on each of two: all, and few."""
+CLUSTER = """
+import sys
+from ray.cluster_utils import Cluster
+small = dict(num_cpus=1, object_store_memory=80 << 20)
+cluster = Cluster(initialize_head=True, head_node_args=dict(include_dashboard=False, **small))
+for name in sys.argv[1:]:
+    node = cluster.add_node(labels={"teijo-host": name}, **small)
+    print(name, node.all_processes["raylet"][0].process.pid, flush=True)
+head = cluster.head_node.all_processes["gcs_server"][0].process.pid
+print("at", cluster.address, head, flush=True)
+for line in sys.stdin:
+    node = cluster.add_node(labels={"teijo-host": line.strip()}, **small)
+    print(line.strip(), node.all_processes["raylet"][0].process.pid, flush=True)
+"""
+
+
+class Cluster:
+    """Four nodes with labels, in a process of their own."""
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin all of it."""
+        environment = os.environ | {"RAY_USAGE_STATS_ENABLED": "0"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", CLUSTER, *HOSTS], env=environment, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True, start_new_session=True,
+        )  # fmt: skip
+        self.raylets: dict[str, int] = {}
+        self.address = ""
+        while not self.address:
+            name, *more = self._line()
+            if name == "at":
+                self.address, self.head = more[0], int(more[1])
+            else:
+                self.raylets[name] = int(more[0])
+
+    def again(self, host: str) -> None:
+        """Begin a node that was killed."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{host}\n")
+        self.process.stdin.flush()
+        name, pid = self._line()
+        self.raylets[name] = int(pid)
+
+    def _line(self) -> list[str]:
+        assert self.process.stdout is not None
+        while True:
+            line = self.process.stdout.readline()
+            assert line, "the cluster ended"
+            words = line.split()
+            if words and words[0] in ("at", *HOSTS):
+                return words
+
+    def end(self) -> None:
+        """Kill all that it began."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.communicate()
+        subprocess.run(["pkill", "-KILL", "-f", f"--gcs-address={self.address}"], check=False)
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    pytest.importorskip("ray")
+    one = Cluster()
+    yield one
+    one.end()
+
+
+def written(folder: Path, runs: int, files: int) -> Path:
+    """Return a plan: so many simulated drives on each host, and files on two of them."""
+    text = f'fleet = "lab"\nmethod = "workload"\nseed = 7\nat_once = 1\n{LOAD}'
+    text += "".join(f'[[host]]\nname = "{name}"\n' for name in HOSTS)
+    text += f'[[targets]]\nsim = "{DRIVE}"\ncount = {runs}\n'
+    for name in HOSTS[:2]:  # of one machine, so the files have other names
+        text += f'[[targets]]\nhosts = ["{name}"]\ncount = {files}\n'
+        text += f'file = "{folder}/{name}{{n}}.img?size=8MiB"\n'
+        text += 'settings = { seconds = "200ms", rw = "randwrite" }\n'
+    path = folder / "plan.toml"
+    path.write_text(text)
+    return path
+
+
+def teijo(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *PROGRAM, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+
+
+def begun(*words: object) -> "subprocess.Popen[str]":
+    command = [sys.executable, *PROGRAM, *map(str, words)]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def until(said: Callable[[], Any], process: "subprocess.Popen[str]") -> Any:
+    while not (found := said()):
+        if process.poll() is not None:
+            pytest.fail(f"it ended first: {process.stderr.read() if process.stderr else ''}")
+        time.sleep(0.05)
+    return found
+
+
+def sealed(folder: Path) -> dict[str, int]:
+    """Return the sealed files at their hosts, with their inodes."""
+    return {path.name: path.stat().st_ino for path in folder.glob("hosts/*/*.teijo")}
+
+
+def actors() -> list[int]:
+    """Return the processes that are hands of hosts."""
+    found = subprocess.run(["pgrep", "-f", "^ray::Messenger"], capture_output=True, text=True)
+    return [int(line) for line in found.stdout.split()]
+
+
+def growing(folder: Path) -> list[int]:
+    """Return the processes that measure simulated drives of a fleet."""
+    found = subprocess.run(["pgrep", "-f", f"run workload sim:.*{folder}"], capture_output=True,
+                           text=True)  # fmt: skip
+    return [int(line) for line in found.stdout.split()]
+
+
+def check_whole(folder: Path, count: int, apart: Path) -> None:
+    """All runs are here, each sealed once, and simulated ones are what they are alone."""
+    orders = json.loads((folder / "fleet.json").read_text())["orders"]
+    assert len(orders) == count
+    for order in orders:
+        record = api.open(folder / "runs" / order["run"]).record
+        assert (record.run.ending, record.run.seed) == ("done", order["seed"])
+    simulated = [order for order in orders if order["target"].startswith("sim:")]
+    for order in simulated[:: max(1, len(simulated) // 4)]:
+        record = api.open(folder / "runs" / order["run"]).record
+        alone = api.run("workload", order["target"], output=apart / order["run"],
+                        seed=order["seed"], settings=SETTINGS).record  # fmt: skip
+        assert [step.answer for step in record.steps] == [step.answer for step in alone.steps]
+
+
+def killed(what: str, cluster: Cluster, conductor: "subprocess.Popen[str]", folder: Path) -> None:
+    """Kill one part of a fleet under way."""
+    match what:
+        case "run":
+            os.kill(until(lambda: growing(folder), conductor)[0], signal.SIGKILL)
+        case "actor":
+            os.kill(actors()[0], signal.SIGKILL)
+        case "node":
+            os.kill(cluster.raylets["c"], signal.SIGKILL)
+        case "conductor":
+            os.kill(conductor.pid, signal.SIGKILL)
+        case "head":
+            os.kill(cluster.head, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("what", ["run", "actor", "node", "conductor", "head"])
+def test_a_fleet_survives_the_kill_of_any_part(what: str, cluster: Cluster, tmp_path: Path) -> None:
+    runs, files = WHOLE if what == "node" else SMALL
+    plan, folder = written(tmp_path, runs, files), tmp_path / "lab"
+    conductor = begun("fleet", "run", plan, "-o", folder, "--address", cluster.address)
+    until(lambda: sealed(folder), conductor)
+    killed(what, cluster, conductor, folder)
+    _, err = conductor.communicate()
+    before = sealed(folder)
+    if what == "conductor":
+        assert conductor.returncode == -signal.SIGKILL
+    else:
+        assert conductor.returncode == 7, err
+        assert "fleet resume" in err
+    if what == "node":
+        cluster.again("c")
+    if what == "head":
+        cluster.end()
+        cluster.begin()
+    # A run that a host of the cluster cannot see any more may go on for a moment.
+    for _ in range(3):
+        done = teijo("fleet", "resume", folder, "--address", cluster.address)
+        if done.returncode != 7:
+            break
+    assert done.returncode == 0, done.stderr
+    # What was sealed then is the same file now: nothing is measured twice.
+    assert before.items() <= sealed(folder).items()
+    check_whole(folder, len(HOSTS) * runs + 2 * files, tmp_path)
+
+
+def test_run_files_are_removed_at_their_hosts_only_once_they_are_here(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    folder, words = tmp_path / "lab", ("--address", cluster.address, "--remove-at-source")
+    done = teijo("fleet", "run", written(tmp_path, *SMALL), "-o", folder, *words)
+    assert done.returncode == 0, done.stderr
+    assert not sealed(folder)
+    check_whole(folder, len(HOSTS) * SMALL[0] + 2 * SMALL[1], tmp_path)
+    before = {path.name: path.stat().st_ino for path in (folder / "runs").iterdir()}
+    again = teijo("fleet", "resume", folder, *words)
+    assert again.returncode == 0, again.stderr
+    assert not sealed(folder)
+    assert {path.name: path.stat().st_ino for path in (folder / "runs").iterdir()} == before
+
+
+def test_a_host_of_the_plan_that_is_no_node_is_refused_by_name(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    plan = written(tmp_path, *SMALL)
+    plan.write_text(plan.read_text().replace('name = "d"', 'name = "elsewhere"'))
+    done = teijo("fleet", "check", plan, "--address", cluster.address)
+    assert done.returncode == 2
+    assert "elsewhere: 0 nodes" in done.stderr
