@@ -86,7 +86,7 @@ class Cluster:
         """Kill all that it began."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate()
-        subprocess.run(["pkill", "-KILL", "-f", f"--gcs-address={self.address}"], check=False)
+        subprocess.run(["pkill", "-KILL", "-f", f"gcs-address={self.address}"], check=False)
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ def test_a_fleet_survives_the_kill_of_any_part(what: str, cluster: Cluster, tmp_
     before = sealed(folder)
     if what == "conductor":
         assert conductor.returncode == -signal.SIGKILL
-    else:
+    elif what != "head" or conductor.returncode:  # without a head the fleet may get to its end
         assert conductor.returncode == 7, err
         assert "fleet resume" in err
     if what == "node":
