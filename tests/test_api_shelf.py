@@ -17,6 +17,7 @@ from teijo.api.shelf import LEADS_OUT, Progress, Shelf
 from teijo.errors import HostError, RunFileError
 from teijo.runfile import mark, reader, writers
 from teijo.runfile.listed import Listed
+from teijo.runfile.places import ENDINGS
 from teijo.runfile.recorder import Recorder
 from teijo.runfile.shelf import FILE, FILE_OF_ALL, Column, Index, Question, id_of
 from teijo.terms.remark import Remark, RemarkKind
@@ -116,7 +117,7 @@ def test_a_listing_says_what_is_in_the_folders_below_in_order_and_follows_no_lin
 ) -> None:
     (folder / "round.d").symlink_to(".")
     told = [row.path for row in api.listing(folder, recursive=True)]
-    patterns = (path for path in folder.rglob("*") if path.name.endswith(run_files.ENDINGS))
+    patterns = (path for path in folder.rglob("*") if path.name.endswith(ENDINGS))
     assert told == sorted(path for path in patterns if not path.is_dir())
 
 

@@ -9,7 +9,7 @@ from teijo.cli.reference import help_of, verbs
 from tests.house.tree import PACKAGE
 
 HEAVY = (
-    "altair", "numpy", "pandas", "polars", "pyarrow", "rich", "sqlite3", "teijo.api",
+    "altair", "duckdb", "numpy", "pandas", "polars", "pyarrow", "rich", "sqlite3", "teijo.api",
     "teijo.engine", "typst", "vl_convert",
 )  # fmt: skip
 LOOK = """
@@ -48,8 +48,8 @@ def test_every_help_page_shows_examples_of_its_verb(verb: str | None) -> None:
 def test_the_verbs_stand_in_the_order_of_their_use() -> None:
     assert verbs() == [
         "quick", "list", "methods", "devices", "device", "health", "purge", "preview", "run",
-        "resume", "report", "compare", "export", "fleet", "verify", "seal", "steady", "calibrate",
-        "serve", "as",
+        "resume", "report", "compare", "export", "fleet", "lake", "verify", "seal", "steady",
+        "calibrate", "serve", "as",
     ]  # fmt: skip
 
 

@@ -133,7 +133,7 @@ def test_the_engine_of_a_simulated_run_says_so_in_japanese() -> None:
 
 
 def test_every_template_of_a_report_is_a_literal_and_is_translated() -> None:
-    rooms = [PACKAGE / room for room in ("methods", "compare", "document", "report")]
+    rooms = [PACKAGE / room for room in ("methods", "compare", "document", "lake", "report")]
     missing = {}
     for path in of_kind(".py"):
         if not any(path.is_relative_to(room) for room in rooms):

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from teijo.device.purging.by_hand import PurgeState, purge, purge_state
     from teijo.device.purging.by_hand import finish as finish_purge
     from teijo.engine import ceilings as calibrate
+    from teijo.lake.door import lake
     from teijo.methods.pts.determination import determination_document as steady_document
     from teijo.methods.pts.determination import determination_of as steady
     from teijo.methods.registry import method_named as method
@@ -54,6 +55,7 @@ _PLACES: Final = {
     "device.health.report": ("HealthReport", "health"),
     "device.purging.by_hand": ("PurgeState", "finish_purge", "purge", "purge_state"),
     "engine": ("calibrate",),
+    "lake.door": ("lake",),
     "methods.pts.determination": ("steady", "steady_document"),
     "methods.registry": ("method",),
     "runfile.listed": ("Listed",),

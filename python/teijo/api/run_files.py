@@ -1,6 +1,5 @@
 """Every run file of a folder in a few words: device, method, verdict, date, or what is wrong."""
 
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,15 +10,15 @@ from teijo.api import reading
 from teijo.api.watching import Watched
 from teijo.compare.limit import EXIT_NOT_KNOWN, EXIT_NOT_MET, exit_code
 from teijo.document.model import Verdict
-from teijo.errors import HostError, RunFileError, TeijoError, host_error
+from teijo.errors import HostError, TeijoError, host_error
 from teijo.outside.text import visible
 from teijo.runfile import writers
 from teijo.runfile.listed import LEFT_OPEN, Listed
-from teijo.runfile.names import OPEN_SUFFIX, SEALED_SUFFIX, Names
+from teijo.runfile.names import OPEN_SUFFIX, Names
+from teijo.runfile.places import places
 from teijo.runner.run_state import RunState
 from teijo.units import NS_PER_S
 
-ENDINGS = (SEALED_SUFFIX, SEALED_SUFFIX + OPEN_SUFFIX)
 _WORDS_MOST = 160
 _SHARE_DIGITS = 3
 
@@ -46,45 +45,6 @@ def listing(folder: Path | str, *, recursive: bool = False) -> Iterator[Listed]:
     """
     for place in places(folder, recursive=recursive):
         yield look(Path(folder) / place).listed
-
-
-def places(folder: Path | str, *, recursive: bool = False) -> list[str]:
-    """Return where in a folder each run file is, in order of their names, folder by folder.
-
-    Raises:
-        As `listing`.
-    """
-    root = Path(folder)
-    if not root.is_dir():
-        raise RunFileError(f"{root} is no folder", remedy="Name one: teijo list DIR")
-    try:
-        found = [*_run_files_in(str(root), "", recursive=recursive)]
-    except OSError as error:
-        raise HostError(
-            f"{root} cannot be read: {error.strerror}", remedy="Check who may read the folder."
-        ) from error
-    return sorted(found, key=lambda place: place.split("/"))
-
-
-def _run_files_in(root: str, folder: str, *, recursive: bool) -> Iterator[str]:
-    """Yield where the run files below a folder are; a link to another folder is not followed."""
-    # Paths as text, and one look at each name: a folder may have ten thousand of them.
-    with os.scandir(os.path.join(root, folder)) as entries:  # noqa: PTH118
-        for entry in entries:
-            place = os.path.join(folder, entry.name)  # noqa: PTH118
-            if not _is_folder(entry):
-                if entry.name.endswith(ENDINGS):
-                    yield place
-            elif recursive and not entry.is_symlink():
-                with suppress(PermissionError):
-                    yield from _run_files_in(root, place, recursive=True)
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False  # what may not be looked at is said of the file itself
 
 
 def look(path: Path, watched: Watched | None = None) -> Look:

@@ -20,6 +20,7 @@ from teijo.api.watching import Watched
 from teijo.runfile.listed import LEFT_OPEN, RUNNING
 from teijo.runfile.mark import Mark, mark_of
 from teijo.runfile.names import OPEN_SUFFIX
+from teijo.runfile.places import ENDINGS, places
 from teijo.runfile.shelf import (
     FILE,
     FILE_OF_ALL,
@@ -164,10 +165,10 @@ class Shelf:
 
     def _marks(self) -> _Marks:
         found: _Marks = {}
-        places = set(run_files.places(self.folder, recursive=self.recursive))
-        for place in places:
+        there = set(places(self.folder, recursive=self.recursive))
+        for place in there:
             # Where a seal was cut short both are there, and the open one is read by nobody.
-            is_left = place.endswith(OPEN_SUFFIX) and place.removesuffix(OPEN_SUFFIX) in places
+            is_left = place.endswith(OPEN_SUFFIX) and place.removesuffix(OPEN_SUFFIX) in there
             if fits(place) and not is_left:
                 with suppress(OSError):  # gone meanwhile
                     found[place] = mark_of(os.path.join(self.folder, place))  # noqa: PTH118
@@ -229,7 +230,7 @@ class Shelf:
         return RUNNING if self._writers.write_to(self.folder / place) else LEFT_OPEN
 
     def _is_run_file(self, path: Path) -> bool:
-        return path.name.endswith(run_files.ENDINGS) and self._is_inside(path) and _is_file(path)
+        return path.name.endswith(ENDINGS) and self._is_inside(path) and _is_file(path)
 
     def _save(self, index: Index) -> None:
         for path in self._places:

@@ -82,7 +82,11 @@ def check_named(record: Record, texts: Iterable[str]) -> None:
 
 def known_in(record: Record) -> tuple[Known, ...]:
     """Return every figure of a run that a limit can name."""
-    several = parts_of(record)
+    return known_of(parts_of(record))
+
+
+def known_of(several: Sequence[Part]) -> tuple[Known, ...]:
+    """Return every figure of the tests of a run that a limit can name."""
     return tuple(
         each
         for part in several

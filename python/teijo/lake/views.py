@@ -1,0 +1,114 @@
+"""The questions that people have of a lake, as views, and percentiles of histograms as macros.
+
+All of a unit's figures of a place are held against each other; nothing is averaged that is none.
+"""
+
+from typing import Final
+
+_SLOWER: Final = "CASE more_is_faster WHEN true THEN 1 - now / before ELSE now / before - 1 END"
+"""How much slower it is, as a share of what it was: of a rate what is missing, of a time what is
+added."""
+_PLACE: Final = "method, part, cell, figure, unit"
+
+MODEL_OVER_TIME: Final = f"""
+SELECT model, {_PLACE}, month,
+    count(DISTINCT run_id) AS runs, count(DISTINCT serial) AS drives,
+    min(value) AS least, median(value) AS median, max(value) AS most
+FROM figures
+GROUP BY model, {_PLACE}, month
+ORDER BY model, {_PLACE}, month
+"""
+
+FIRMWARE_AGAINST_FIRMWARE: Final = f"""
+WITH each AS (
+    SELECT model, {_PLACE}, firmware, min(started_at) AS first,
+        count(DISTINCT run_id) AS runs, count(DISTINCT serial) AS drives, median(value) AS median,
+        quantile_cont(value, 0.25) AS low, quantile_cont(value, 0.75) AS high
+    FROM figures WHERE firmware <> ''
+    GROUP BY model, {_PLACE}, firmware
+)
+SELECT model, {_PLACE}, a.firmware AS firmware_a, b.firmware AS firmware_b,
+    a.runs AS runs_a, b.runs AS runs_b, a.drives AS drives_a, b.drives AS drives_b,
+    a.median AS median_a, b.median AS median_b, a.low AS low_a, a.high AS high_a,
+    b.low AS low_b, b.high AS high_b,
+    100 * (b.median / nullif(a.median, 0) - 1) AS change_percent
+FROM each AS a JOIN each AS b USING (model, {_PLACE})
+WHERE (a.first, a.firmware) < (b.first, b.firmware)
+ORDER BY model, {_PLACE}, a.first, b.first
+"""
+
+SLOWER_THAN_LAST_YEAR: Final = f"""
+WITH each AS (
+    SELECT model, serial, {_PLACE}, more_is_faster, year(started_at) AS year,
+        count(DISTINCT run_id) AS runs, median(value) AS value,
+        min(low) AS low, max(high) AS high
+    FROM figures WHERE serial <> '' AND more_is_faster IS NOT NULL
+    GROUP BY model, serial, {_PLACE}, more_is_faster, year(started_at)
+), pair AS (
+    SELECT b.model, b.serial, b.method, b.part, b.cell, b.figure, b.unit, b.more_is_faster,
+        b.year, a.runs AS runs_before, b.runs AS runs_now, a.value AS before, b.value AS now,
+        CASE b.more_is_faster WHEN true THEN b.high < a.low ELSE b.low > a.high END AS apart
+    FROM each AS a JOIN each AS b USING (model, serial, {_PLACE}, more_is_faster)
+    WHERE b.year = a.year + 1 AND a.value > 0 AND b.value > 0
+)
+SELECT model, serial, {_PLACE}, year, runs_before, runs_now, before, now,
+    100 * ({_SLOWER}) AS slower_percent, apart
+FROM pair WHERE {_SLOWER} > 0
+ORDER BY year DESC, slower_percent DESC, model, serial, {_PLACE}
+"""
+
+THROTTLED_RUNS: Final = """
+SELECT r.started_at, r.model, r.serial, r.firmware, r.host, r.method, r.verdict, r.run_id,
+    count(m.run_id) AS steps, min(m.text) AS first_words,
+    r.group_campaign, r.group_fleet, r.group_host, r.group_drive
+FROM runs AS r LEFT JOIN remarks AS m ON m.run_id = r.run_id AND m.remark = 'throttled'
+WHERE r.throttled
+GROUP BY ALL
+ORDER BY r.started_at DESC, r.run_id
+"""
+
+FLEET_SPREAD: Final = f"""
+SELECT group_campaign, group_fleet, model, {_PLACE},
+    count(DISTINCT run_id) AS runs, count(DISTINCT serial) AS drives,
+    min(value) AS least, median(value) AS median, max(value) AS most,
+    100 * (max(value) - min(value)) / nullif(median(value), 0) AS spread_percent,
+    CASE WHEN bool_and(more_is_faster) THEN arg_min(serial, value)
+        WHEN bool_and(NOT more_is_faster) THEN arg_max(serial, value) END AS slowest_drive
+FROM figures WHERE group_campaign <> '' OR group_fleet <> ''
+GROUP BY group_campaign, group_fleet, model, {_PLACE}
+ORDER BY group_campaign, group_fleet, model, {_PLACE}
+"""
+
+VIEWS: Final = {
+    "model_over_time": MODEL_OVER_TIME,
+    "firmware_against_firmware": FIRMWARE_AGAINST_FIRMWARE,
+    "slower_than_last_year": SLOWER_THAN_LAST_YEAR,
+    "throttled_runs": THROTTLED_RUNS,
+    "fleet_spread": FLEET_SPREAD,
+}
+"""By their names, in the order of the report."""
+
+_RANK: Final = "greatest(1, ceil({share} * {all} - 1e-9))"
+"""That of the operation whose latency `share` did not exceed; 0.07 of 100 is rank 7, not 8."""
+_HALF_WIDTH: Final = "(1::BIGINT << greatest(0, length(bin({low})) - 11)) // 2"
+"""Half of a bucket of three significant digits (HdrHistogram), by its lowest latency."""
+
+MACROS: Final = (
+    # A running sum over the buckets in their order ends at the one that holds the rank.
+    "CREATE MACRO percentile_ns(share, bucket_ns, number) AS list_reduce("
+    "list_sort(list({'low': bucket_ns, 'up_to': number::HUGEINT})), "
+    "lambda reached, next: CASE WHEN reached.up_to >= "
+    + _RANK.format(share="share", all="sum(number)")
+    + " THEN reached ELSE {'low': next.low, 'up_to': reached.up_to + next.up_to} END).low",
+    "CREATE MACRO bucket_middle_ns(low) AS low + " + _HALF_WIDTH.format(low="low"),
+    "CREATE MACRO percentiles(histogram, shares) AS TABLE "
+    'WITH summed AS (SELECT bucket_ns, sum("count") AS number FROM query_table(histogram) '
+    "GROUP BY bucket_ns), running AS (SELECT bucket_ns, "
+    "sum(number) OVER (ORDER BY bucket_ns) AS up_to, sum(number) OVER () AS whole FROM summed) "
+    "SELECT share, min(bucket_ns) AS bucket_ns, bucket_middle_ns(min(bucket_ns)) AS latency_ns "
+    "FROM running, (SELECT unnest(shares)::DOUBLE AS share) WHERE up_to >= "
+    + _RANK.format(share="share", all="whole")
+    + " GROUP BY share ORDER BY share",
+)
+"""`percentile_ns(share, bucket_ns, "count")` is an aggregate; `percentiles('name', [shares])` is a
+table, which sums first and so takes any number of histograms."""
