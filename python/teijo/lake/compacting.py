@@ -20,9 +20,9 @@ RUNS_A_FILE: Final = 100_000
 _LEFT_NS: Final = 24 * 3600 * NS_PER_S
 """What is not whole belongs to a writer at work, unless it is a day older than the latest."""
 _ROWS_AT_ONCE: Final = 1 << 17
-_ORDER: Final[dict[TableName, str]] = {
+ORDER: Final[dict[TableName, str]] = {
     "runs": "started_at, run_id",
-    "figures": "model, part, cell, figure, started_at, run_id",
+    "figures": "low IS NULL, model, part, cell, figure, started_at, run_id",
     "histograms": "model, part, cell, operation, started_at, run_id, bucket_ns",
     "remarks": "remark, started_at, run_id, step, text",
 }
@@ -93,7 +93,7 @@ def _write(look: Look, db: Any, partition: Partition, batch: str, runs: Sequence
     for table in WRITTEN:
         question = (
             f"SELECT * REPLACE (? AS batch) FROM {table} "
-            f"WHERE run_id IN (SELECT unnest(?)) ORDER BY {_ORDER[table]}"
+            f"WHERE run_id IN (SELECT unnest(?)) ORDER BY {ORDER[table]}"
         )
         answer = db.sql(question, params=[batch, list(runs)])
         with look.store.writing(partition.name_of(table, batch)) as file:

@@ -1,6 +1,6 @@
 """The questions that people have of a lake, as views, and percentiles of histograms as macros.
 
-All of a unit's figures of a place are held against each other; nothing is averaged that is none.
+A run has a figure of a cell once, so that rows of figures are runs; drives are counted in the runs.
 """
 
 from typing import Final
@@ -11,27 +11,34 @@ added."""
 _PLACE: Final = "method, part, cell, figure, unit"
 
 MODEL_OVER_TIME: Final = f"""
-SELECT model, {_PLACE}, month,
-    count(DISTINCT run_id) AS runs, count(DISTINCT serial) AS drives,
-    min(value) AS least, median(value) AS median, max(value) AS most
-FROM figures
-GROUP BY model, {_PLACE}, month
+WITH counted AS (
+    SELECT model, method, month, count(DISTINCT serial) AS drives FROM runs
+    GROUP BY model, method, month
+), each AS (
+    SELECT model, {_PLACE}, month, count(*) AS runs,
+        min(value) AS least, median(value) AS median, max(value) AS most
+    FROM figures GROUP BY model, {_PLACE}, month
+)
+SELECT model, {_PLACE}, month, runs, drives, least, median, most
+FROM each JOIN counted USING (model, method, month)
 ORDER BY model, {_PLACE}, month
 """
 
 FIRMWARE_AGAINST_FIRMWARE: Final = f"""
-WITH each AS (
-    SELECT model, {_PLACE}, firmware, min(started_at) AS first,
-        count(DISTINCT run_id) AS runs, count(DISTINCT serial) AS drives, median(value) AS median,
-        quantile_cont(value, 0.25) AS low, quantile_cont(value, 0.75) AS high
-    FROM figures WHERE firmware <> ''
-    GROUP BY model, {_PLACE}, firmware
-)
+WITH counted AS (
+    SELECT model, method, firmware, count(DISTINCT serial) AS drives, min(started_at) AS first
+    FROM runs WHERE firmware <> '' GROUP BY model, method, firmware
+), quartiles AS (
+    SELECT model, {_PLACE}, firmware, count(*) AS runs,
+        quantile_cont(value, [0.25, 0.5, 0.75]) AS quartile
+    FROM figures WHERE firmware <> '' GROUP BY model, {_PLACE}, firmware
+), each AS (FROM quartiles JOIN counted USING (model, method, firmware))
 SELECT model, {_PLACE}, a.firmware AS firmware_a, b.firmware AS firmware_b,
     a.runs AS runs_a, b.runs AS runs_b, a.drives AS drives_a, b.drives AS drives_b,
-    a.median AS median_a, b.median AS median_b, a.low AS low_a, a.high AS high_a,
-    b.low AS low_b, b.high AS high_b,
-    100 * (b.median / nullif(a.median, 0) - 1) AS change_percent
+    a.quartile[2] AS median_a, b.quartile[2] AS median_b,
+    a.quartile[1] AS low_a, a.quartile[3] AS high_a,
+    b.quartile[1] AS low_b, b.quartile[3] AS high_b,
+    100 * (b.quartile[2] / nullif(a.quartile[2], 0) - 1) AS change_percent
 FROM each AS a JOIN each AS b USING (model, {_PLACE})
 WHERE (a.first, a.firmware) < (b.first, b.firmware)
 ORDER BY model, {_PLACE}, a.first, b.first
@@ -39,10 +46,9 @@ ORDER BY model, {_PLACE}, a.first, b.first
 
 SLOWER_THAN_LAST_YEAR: Final = f"""
 WITH each AS (
-    SELECT model, serial, {_PLACE}, more_is_faster, year(started_at) AS year,
-        count(DISTINCT run_id) AS runs, median(value) AS value,
-        min(low) AS low, max(high) AS high
-    FROM figures WHERE serial <> '' AND more_is_faster IS NOT NULL
+    SELECT model, serial, {_PLACE}, more_is_faster, year(started_at) AS year, count(*) AS runs,
+        median(value) AS value, min(low) AS low, max(high) AS high
+    FROM figures WHERE low IS NOT NULL AND serial <> '' AND more_is_faster IS NOT NULL
     GROUP BY model, serial, {_PLACE}, more_is_faster, year(started_at)
 ), pair AS (
     SELECT b.model, b.serial, b.method, b.part, b.cell, b.figure, b.unit, b.more_is_faster,
@@ -56,6 +62,7 @@ SELECT model, serial, {_PLACE}, year, runs_before, runs_now, before, now,
 FROM pair WHERE {_SLOWER} > 0
 ORDER BY year DESC, slower_percent DESC, model, serial, {_PLACE}
 """
+"""Without an interval nothing can be said of a single drive, so only figures that have one."""
 
 THROTTLED_RUNS: Final = """
 SELECT r.started_at, r.model, r.serial, r.firmware, r.host, r.method, r.verdict, r.run_id,
@@ -68,14 +75,21 @@ ORDER BY r.started_at DESC, r.run_id
 """
 
 FLEET_SPREAD: Final = f"""
-SELECT group_campaign, group_fleet, model, {_PLACE},
-    count(DISTINCT run_id) AS runs, count(DISTINCT serial) AS drives,
-    min(value) AS least, median(value) AS median, max(value) AS most,
-    100 * (max(value) - min(value)) / nullif(median(value), 0) AS spread_percent,
-    CASE WHEN bool_and(more_is_faster) THEN arg_min(serial, value)
-        WHEN bool_and(NOT more_is_faster) THEN arg_max(serial, value) END AS slowest_drive
-FROM figures WHERE group_campaign <> '' OR group_fleet <> ''
-GROUP BY group_campaign, group_fleet, model, {_PLACE}
+WITH counted AS (
+    SELECT group_campaign, group_fleet, model, method, count(DISTINCT serial) AS drives FROM runs
+    GROUP BY group_campaign, group_fleet, model, method
+), each AS (
+    SELECT group_campaign, group_fleet, model, {_PLACE}, count(*) AS runs,
+        min(value) AS least, median(value) AS median, max(value) AS most,
+        100 * (max(value) - min(value)) / nullif(median(value), 0) AS spread_percent,
+        CASE WHEN bool_and(more_is_faster) THEN arg_min(serial, value)
+            WHEN bool_and(NOT more_is_faster) THEN arg_max(serial, value) END AS slowest_drive
+    FROM figures WHERE group_campaign <> '' OR group_fleet <> ''
+    GROUP BY group_campaign, group_fleet, model, {_PLACE}
+)
+SELECT group_campaign, group_fleet, model, {_PLACE}, runs, drives, least, median, most,
+    spread_percent, slowest_drive
+FROM each JOIN counted USING (group_campaign, group_fleet, model, method)
 ORDER BY group_campaign, group_fleet, model, {_PLACE}
 """
 
