@@ -37,6 +37,7 @@ READ = {
     "axe-playwright-python": "MIT AND MPL-2.0",
     "itsdangerous": "BSD-3-Clause",
     "jinja2": "BSD-3-Clause",
+    "protobuf": "BSD-3-Clause",
 }
 
 
