@@ -1,5 +1,6 @@
 """Who begins when, on hosts that play their part by a script; run files that are brought here."""
 
+import time
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -134,6 +135,52 @@ def test_a_stop_asks_every_run_once_and_begins_nothing_more() -> None:
     assert sorted(host.stopped) == sorted(host.begun)
     assert len(host.begun) == 2
     assert standings(found) == ["left", "left", "waiting", "waiting"]
+
+
+class Holding(Scripted):
+    """A host whose runs hold, from the `ready`-th look on, until they are told to begin."""
+
+    def __init__(self, name: str, ready: int, **more: Any) -> None:
+        super().__init__(name, **more)
+        self.ready = ready
+        self.started: dict[str, tuple[int, int]] = {}
+        self.looks_of: dict[str, int] = {}
+
+    def ask(self, what: str, *given: Any) -> Any:
+        if what == "clock_ns":
+            return time.time_ns()
+        if what == "start":
+            run, at_ns, ahead_ns, _error_ns = given
+            self.started[run] = (at_ns - ahead_ns, self.looks_of[run])
+            return None
+        return super().ask(what, *given)
+
+    def look(self, run: str) -> dict[str, Any]:
+        if run in self.left and run not in self.started:
+            self.looks_of[run] = self.looks_of.get(run, 0) + 1
+            return {"state": "held" if self.looks_of[run] >= self.ready else "starting"}
+        return super().look(run)
+
+
+def test_all_are_told_one_moment_once_the_last_is_ready() -> None:
+    heads = 'together = true\n[[host]]\nname = "a"\n[[host]]\nname = "b"\n'
+    rules = '[[targets]]\nhosts = ["a"]\nserials = ["S1", "S2"]\n'
+    rules += '[[targets]]\nhosts = ["b"]\nserials = ["S3"]\n'
+    a, b = Holding("a", ready=1), Holding("b", ready=9)
+    found = conducted(rules, a, b, head=heads)
+    assert standings(found) == ["done"] * 3
+    assert len({moment for host in (a, b) for moment, _ in host.started.values()}) == 1
+    assert all(looks >= 9 for host in (a, b) for _, looks in host.started.values())
+
+
+def test_a_host_that_is_lost_keeps_no_other_from_beginning() -> None:
+    heads = 'together = true\n[[host]]\nname = "a"\n[[host]]\nname = "b"\n'
+    rules = '[[targets]]\nhosts = ["a"]\nserials = ["S1"]\n'
+    rules += '[[targets]]\nhosts = ["b"]\nserials = ["S3"]\n'
+    a, b = Holding("a", ready=1), Holding("b", ready=10**9, lives=6)
+    found = conducted(rules, a, b, head=heads)
+    assert found.drives[0].standing == "done"
+    assert "b" in found.lost
 
 
 class Sender:

@@ -13,6 +13,7 @@ import pytest
 from teijo import api
 from teijo.api.own_process import PROGRAM
 from teijo.cli import app
+from teijo.runner.hold import ASKED
 from tests.fleet.plans import DRIVE, QUICK
 
 Said = tuple[int, str, str]
@@ -158,6 +159,21 @@ def test_a_drive_is_written_only_with_the_consent_to_it_in_this_plan(
     assert loop_device.read_bytes() != before
     assert api.open(out.strip()).record.identity.serial == serial
     assert teijo("fleet", "resume", folder)[0] == 3  # a fleet's folder is no consent
+
+
+def test_runs_that_begin_together_record_the_moment_and_how_late_they_were(
+    tmp_path: Path, teijo: Callable[..., Said]
+) -> None:
+    path, folder = written(tmp_path, SIMS, "together = true\n"), tmp_path / "lab"
+    code, out, err = teijo("fleet", "run", path, "-o", folder, "--json")
+    assert code == 0, err
+    assert "3 runs began within" in err
+    late = [drive["late_s"] for drive in json.loads(out)["drives"]]
+    assert all(each >= 0.0 for each in late)
+    asked = {api.open(run).record.environment[ASKED] for run in (folder / "runs").iterdir()}
+    assert len(asked) == 1
+    both = written(tmp_path, SIMS, "together = true\nat_once = 1\n")
+    assert teijo("fleet", "check", both)[0] == 2
 
 
 def test_several_hosts_need_a_cluster(tmp_path: Path, teijo: Callable[..., Said]) -> None:

@@ -98,6 +98,7 @@ BOUND_BY_TIME = {
     "tests/crash/test_configurations.py": {
         "with_hook": ANY_COUNT,
     },
+    "tests/runner/test_hold.py": {"SETTINGS": "its targets are simulated"},
     "tests/cli/test_drive.py": {
         "test_a_run_does_not_begin_on_an_unfinished_drive": REFUSED,
         "test_a_narrow_link_is_a_remark_of_the_run": "a remark is looked at, not its I/Os",
@@ -156,6 +157,9 @@ READS_A_CLOCK = {
     "tests/sql/test_driver.py": "a server is waited for until it listens",
     "tests/runner/test_interrupt.py": "a thread gives way until it is broken off",
     "tests/device/test_asking.py": "a process is polled until it has ended",
+    "tests/fleet/test_clock.py": "two clocks are compared",
+    "tests/fleet/test_conductor.py": "a host tells its clock",
+    "tests/runner/test_hold.py": "a moment is named that a run begins at",
     "tests/fleet/test_fleet.py": "processes are polled until they have begun",
     "tests/fleet/test_hand.py": "a run is polled until it is in a state",
     "tests/fleet/test_ray_hosts.py": "nodes and runs are polled until they are there, or gone",

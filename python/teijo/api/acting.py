@@ -65,6 +65,7 @@ def run(
     notes: Mapping[str, str] | None = None,
     group: Mapping[str, str] | None = None,
     io_timeout_ns: int = acts.IO_TIMEOUT_NS,
+    hold: bool = False,
     observer: Observer = unobserved,
     interrupt: Interrupt | None = None,
 ) -> Run:
@@ -72,7 +73,7 @@ def run(
 
     `settings` are as `--set` has them, `destroy` is the serial to overwrite ("S1,S2" of several,
     and of all that a purge by its method takes), `hook` a digest, `max_drive_writes` in user
-    capacities; `io_timeout_ns` bounds each I/O.
+    capacities; `io_timeout_ns` bounds each I/O; `hold` waits to be told when (runner/hold.py).
 
     Raises:
         TeijoError: by class, see errors.py; what was measured is in the run file.
@@ -114,8 +115,8 @@ def run(
             hook=consented,
             facts=_facts(limits, cpus) | said,
             group=belongs,
-            io_timeout_ns=io_timeout_ns,
-        )
+            io_timeout_ns=io_timeout_ns, hold=hold,
+        )  # fmt: skip
         return reading.open(acts.begin(order, observer, stop))
 
 

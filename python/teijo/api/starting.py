@@ -37,6 +37,7 @@ class RunOptions(_Options, total=False):
     settings: Mapping[str, str] | None
     seed: int | None
     engine: Engine
+    hold: bool
     notes: Mapping[str, str] | None
     group: Mapping[str, str] | None
 

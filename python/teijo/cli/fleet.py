@@ -38,6 +38,7 @@ _QUIET_S: Final = 5.0
 _HELD: Final = {"not met": 9, "not known": 11}
 _TOLD: Final = {
     "starting": "{drive} on {host} begins",
+    "held": "{drive} on {host} is ready",
     "running": "{drive} on {host} goes on",
     "done": "{drive} on {host}: {ending}",
     "failed": "{drive} on {host} failed: {told}",
@@ -278,6 +279,7 @@ def _as_json(fleet: "Conductor") -> dict[str, Any]:
                 "share": drive.share,
                 "ending": drive.ending,
                 "limits": drive.limits,
+                "late_s": drive.late_s,
                 "told": drive.told,
                 "run": drive.order.run,
                 "command": shlex.join(("teijo", *drive.order.words(drive.order.run))),
@@ -294,6 +296,10 @@ def _leave(fleet: "Conductor", *, as_json: bool) -> None:
     Raises:
         Exit: a limit is not met, or cannot be known.
     """
+    late = [drive.late_s for drive in fleet.drives if drive.late_s is not None]
+    if len(late) > 1:
+        apart = format_duration(round((max(late) - min(late)) * NS_PER_S))
+        console.say(tr("{n} runs began within {apart}", n=len(late), apart=apart))
     if as_json:
         console.put_json(_as_json(fleet))
     else:

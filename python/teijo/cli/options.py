@@ -140,6 +140,14 @@ Progress = Annotated[
     ProgressMode | None,
     typer.Option("--progress", help="How to show progress. [default: rich on a terminal]"),
 ]
+Hold = Annotated[
+    bool,
+    typer.Option(
+        "--hold",
+        help="Wait before the first step until FILE.start says when: RUN-ID and a wall time in ns. "
+        "Fleets begin together by it.",
+    ),
+]
 Serve = Annotated[
     bool,
     typer.Option(

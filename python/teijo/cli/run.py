@@ -54,6 +54,7 @@ def verb(
     lang: options.ReportLang = options.Lang.EN,
     progress: options.Progress = None,
     serve: options.Serve = False,
+    hold: options.Hold = False,
 ) -> None:
     """Measure TARGET by METHOD. Prints the run file and the reports, one path a line."""
     given = options.planned(options.settings_from(settings, more), plan)
@@ -85,6 +86,7 @@ def verb(
                 group=belongs,
                 seed=seed,
                 limits=limit or (),
+                hold=hold,
             ),
             progress,
             serve=serve,

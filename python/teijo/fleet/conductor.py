@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 from teijo.api import run_files
 from teijo.errors import TeijoError
+from teijo.fleet.clock import compared
 from teijo.fleet.collecting import collect, remove
 from teijo.fleet.hosts import Host, HostLost
 from teijo.fleet.order import Order
@@ -21,8 +22,13 @@ from teijo.units import NS_PER_S
 
 _LOOK_EVERY_S: Final = 0.5
 _FAILED: Final = ("failed",)
+LEAD_NS: Final = 2 * NS_PER_S
+LEAD_EACH_NS: Final = NS_PER_S // 10
+"""From the moment that runs are told to the one they begin at: each writes it down before."""
 
-Standing = Literal["waiting", "starting", "running", "left", "done", "failed", "refused", "reserve"]
+Standing = Literal[
+    "waiting", "starting", "held", "running", "left", "done", "failed", "refused", "reserve"
+]
 """How a drive is; *reserve*: a spare that nobody needs."""
 
 
@@ -41,6 +47,10 @@ class Drive:
     """When its run was begun here, on the monotonic clock, and how long it took; 0 if not here."""
     is_here: bool = False
     """Whether its run file is in the fleet's own folder."""
+    late_s: float | None = None
+    """By how much it began late of the moment that all were to begin at, None of a run that
+    did not hold.
+    """
     is_collected: bool = False
     """Whether its collection has been tried."""
     was_begun: bool = False
@@ -48,7 +58,7 @@ class Drive:
     @property
     def is_active(self) -> bool:
         """Whether its run goes on, as far as is known."""
-        return self.standing in ("starting", "running")
+        return self.standing in ("starting", "held", "running")
 
     @property
     def is_over(self) -> bool:
@@ -92,6 +102,7 @@ class Conductor:
         while True:
             for name, host in self.hosts.items():
                 self._turn(name, host)
+            self._release()
             self.observer(self, None, "looked")
             if self.stop.is_set() and not self._stopped:
                 self._stop_all()
@@ -147,10 +158,11 @@ class Conductor:
         match answer["state"]:
             case "sealed":
                 drive.ending, drive.limits = answer["ending"], answer.get("limits", "")
+                drive.late_s = answer.get("late_s")
                 drive.standing = "failed" if drive.ending in _FAILED else "done"
                 drive.took_s = time.monotonic() - drive.began_s if drive.was_begun else 0.0
                 drive.told = drive.told or answer.get("trouble", "")
-            case "running" | "starting" as state:
+            case "running" | "starting" | "held" as state:
                 drive.standing = state
             case "left":
                 drive.standing = "left"
@@ -193,6 +205,28 @@ class Conductor:
         fallen = sum(drive.standing in ("failed", "refused") for drive in own)
         used = sum(drive.order.is_spare and (drive.was_begun or drive.is_over) for drive in own)
         return ready[0] if ready and used < fallen else None
+
+    def _release(self) -> None:
+        """Tell the runs that hold when to begin, once none of those that are to come is missing."""
+        ready = [drive for drive in self._reachable() if drive.standing == "held"]
+        missing = ("waiting", "starting")
+        if not ready or any(drive.standing in missing for drive in self._reachable()):
+            return
+        clocks = {}
+        for name in {drive.order.host for drive in ready}:
+            try:
+                clocks[name] = compared(self.hosts[name])
+            except HostLost as error:
+                self.lost[name] = str(error)
+                return  # what is left is told at the next turn
+        at_ns = time.time_ns() + LEAD_NS + LEAD_EACH_NS * len(ready)
+        for drive in ready:
+            host, clock = self.hosts[drive.order.host], clocks[drive.order.host]
+            moment = (at_ns + clock.ahead_ns, clock.ahead_ns, clock.error_ns)
+            try:
+                host.ask("start", drive.order.run, *moment)
+            except (HostLost, TeijoError) as error:
+                self.troubles.append(f"{drive.order.name} was not told when to begin: {error}")
 
     def _collect(self, name: str, host: Host) -> None:
         for drive in self.of_host(name):

@@ -70,6 +70,7 @@ def meant_by(plan: Plan, hosts: Mapping[str, Told], seed: int) -> Meant:
                 group=_group(plan, one),
                 seed=seed_of(seed, number),
                 overwrite=plan.overwrite and bool(one.rule.file),
+                hold=plan.together,
                 run=run_name(plan.fleet, number, one.name),
             )
         )

@@ -25,13 +25,16 @@ from teijo.device.preflight import claim
 from teijo.errors import HostError, RunFileError, TeijoError
 from teijo.fleet.order import Order
 from teijo.outside.text import visible
-from teijo.runfile import program
+from teijo.runfile import program, reader, start_request
 from teijo.runfile.names import Names
 from teijo.runfile.writers import Writers
+from teijo.runner.hold import ASKED, WAITING, late_s
 from teijo.units import NS_PER_S
 
-State = Literal["absent", "starting", "running", "left", "sealed", "refused"]
-"""How a drive's run is: *left* can be resumed; *refused* ended before there was a run file."""
+State = Literal["absent", "starting", "held", "running", "left", "sealed", "refused"]
+"""How a drive's run is: *held* waits to be told when to begin, *left* can be resumed, *refused*
+ended before there was a run file.
+"""
 
 _BY_ID: Final = Path("/dev/disk/by-id")
 _BLOCKS: Final = Path("/sys/class/block")
@@ -123,6 +126,13 @@ class Hand:
         """Return how runs are: state, share done, ending, and what was said of one that ended."""
         return [self._look(run) for run in runs]
 
+    def start(self, run: str, at_ns: int, ahead_ns: int, error_ns: int) -> None:
+        """Tell a run that holds when to begin; see `runfile/start_request.py`."""
+        names = self._names(run)
+        key = self._watch(run, names).look().record.run.id
+        start = start_request.Start(at_ns=at_ns, ahead_ns=ahead_ns, error_ns=error_ns)
+        start_request.tell(names, key, start)
+
     def stop(self, run: str) -> None:
         """Ask a run to stop; it can be resumed."""
         names, process = self._names(run), self._begun.get(run)
@@ -206,8 +216,10 @@ class Hand:
             return seen | self._sealed(run, names.sealed)
         if state in ("running", "left"):
             with suppress(TeijoError):
-                found = self._watch(run, names).state()
-                seen |= {"share": found.share, "ending": found.ending}
+                found = self._watch(run, names).look()
+                seen |= {"share": found.state.share, "ending": found.state.ending}
+                if state == "running" and found.record.environment.get(ASKED) == WAITING:
+                    seen["state"] = "held"
         return seen
 
     def _sealed(self, run: str, path: Path) -> dict[str, Any]:
@@ -218,6 +230,8 @@ class Hand:
             listed = run_files.look(path).listed
             known = mark, {"share": 1.0, "ending": listed.ending or "failed",
                            "trouble": listed.trouble, "limits": listed.limits}  # fmt: skip
+            with suppress(TeijoError):
+                known[1]["late_s"] = late_s(reader.read(path).environment)
             self._known[run] = known
             self._watched.pop(run, None)
         return known[1]

@@ -15,7 +15,7 @@ class Order(BaseModel, frozen=True, extra="forbid"):
     """One drive of a fleet: where it is, what is measured, and what its run file is called.
 
     `serial` is what has to be consented to, "" of what is no block device. `group` is what the run
-    belongs to.
+    belongs to. One that is to `hold` is begun with all others at one moment.
     """
 
     number: Annotated[int, Field(ge=1)]
@@ -33,6 +33,7 @@ class Order(BaseModel, frozen=True, extra="forbid"):
     group: Mapping[str, str] = Field(default_factory=dict)
     seed: Annotated[int, Field(ge=0, lt=2**53)]
     overwrite: bool = False
+    hold: bool = False
     run: Annotated[str, StringConstraints(pattern=RUN_NAME)]
 
     def words(self, path: str) -> tuple[str, ...]:
@@ -45,6 +46,7 @@ class Order(BaseModel, frozen=True, extra="forbid"):
                 words += [option, f"{key}={value}"]
         for limit in self.limits:
             words += ["--limit", limit]
+        words += ["--hold"] if self.hold else []
         words += ["--report", "none", "--progress", "none"]
         return (*words, *self._consent())
 

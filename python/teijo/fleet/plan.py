@@ -149,9 +149,12 @@ def _flaws(plan: Plan) -> list[str]:
     hosts = [host.name for host in plan.host]
     flaws = [f"host: {name!r} stands twice" for name in sorted(set(hosts)) if hosts.count(name) > 1]
     try:
-        _ = plan.stagger_ns
+        _ = plan.stagger_ns  # a text until here
     except ValueError:
         flaws.append(f"stagger: {plan.stagger!r} is no time, such as 30s")
+    else:
+        if plan.together and (plan.at_once or plan.stagger_ns):
+            flaws.append("together: all begin at one moment, and at_once and stagger forbid it")
     for number, targets in enumerate(plan.targets, 1):
         where = f"targets {number}"
         flaws += [

@@ -69,6 +69,11 @@ class Names:
         return self._beside(".stop")
 
     @property
+    def start(self) -> Path:
+        """What another process tells a run that holds when to begin."""
+        return self._beside(".start")
+
+    @property
     def logs(self) -> tuple[Path, Path]:
         """SQLite's write-ahead log and its index, beside the growing file."""
         return self._beside(OPEN_SUFFIX + "-wal"), self._beside(OPEN_SUFFIX + "-shm")

@@ -1,20 +1,14 @@
 """How another process asks a run to stop: NAME.teijo.stop beside its growing file, with its id.
 
-The file says nothing else, and is believed only where the run's own user wrote it: whoever can
-write it could as well send the process a signal.
+The file says nothing else, and is believed only where the run's own user wrote it (request.py).
 """
 
-import os
-import stat
 from contextlib import suppress
-from pathlib import Path
-from typing import Final
 
 from teijo.creating import replace_atomically
 from teijo.errors import HostError
 from teijo.runfile.names import Names
-
-_LONGEST: Final = 100
+from teijo.runfile.request import words_for
 
 
 def ask(names: Names, run: str) -> None:
@@ -34,7 +28,7 @@ def ask(names: Names, run: str) -> None:
 
 def asked(names: Names, run: str) -> int:
     """Return how often the run of this id was asked to stop; what others wrote is not believed."""
-    words = _words(names.stop)
+    words = words_for(names.stop)
     if len(words) != 2 or words[0] != run or not words[1].isdecimal():
         return 0
     return int(words[1])
@@ -45,20 +39,3 @@ def clear(names: Names, run: str) -> None:
     if asked(names, run):
         with suppress(OSError):
             names.stop.unlink()
-
-
-def _words(path: Path) -> list[str]:
-    try:
-        # The run looks while it measures: a pipe of this name must not hold it up.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return []
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
-            return []
-        return os.read(descriptor, _LONGEST).decode("ascii", "replace").split()
-    except OSError:
-        return []
-    finally:
-        os.close(descriptor)

@@ -41,6 +41,7 @@ from teijo.outside.text import shell_path
 from teijo.runfile import program, stop_request
 from teijo.runfile.recorder import Recorder
 from teijo.runfile.space import estimate_bytes
+from teijo.runner import hold
 from teijo.runner.budget import FACT, OPTION, Budget
 from teijo.runner.clocks import Clocks
 from teijo.runner.drive import Conversation, clock_remarks, drive
@@ -83,7 +84,8 @@ class Order:
     `max_drive_writes` bounds what is written, in user capacities; None does not. `run_id` is the
     one by which a file under measurement is marked, `hook` the one the device was opened with, and
     `facts` are more that is recorded with the environment, `group` what the run belongs to. A
-    device that does not answer an I/O for `io_timeout_ns` ends the run.
+    device that does not answer an I/O for `io_timeout_ns` ends the run. One that is to `hold` waits
+    before its first step until it is told when to begin.
     """
 
     method: AnyMethod
@@ -99,6 +101,7 @@ class Order:
     facts: Mapping[str, str] = field(default_factory=dict)
     group: Group = field(default_factory=dict)
     io_timeout_ns: int = IO_TIMEOUT_NS
+    hold: bool = False
 
 
 def begin(order: Order, observer: Observer, interrupt: Interrupt | None = None) -> Path:
@@ -131,6 +134,7 @@ def begin(order: Order, observer: Observer, interrupt: Interrupt | None = None) 
         order.hook,
         order.io_timeout_ns,
         clocks,
+        _holds=order.hold,
     )
     return act.run(interrupt or Interrupt(), ahead, resumed=False)
 
@@ -194,6 +198,8 @@ class _Act:
     _hook: Hook | None
     _io_timeout_ns: int
     clocks: Clocks = field(default_factory=Clocks)
+    _holds: bool = False
+    _begun_ns: int = 0
     _untouched: bool = False
     _stage: Stage | None = None
     _seen: int = 0
@@ -213,6 +219,8 @@ class _Act:
             with interrupt.listening():
                 stage, conversation = self._prepared(interrupt, ahead, resumed=resumed)
                 stage.watch = self._watched(stage)
+                if self._holds:
+                    self._begun_ns = hold.held(self._recorder, run, interrupt)
                 ending = drive(stage, conversation, len(self._steps) + 1, self._recorded)
                 self._check_end()
                 return self._end(ending)
@@ -336,6 +344,9 @@ class _Act:
 
     def _recorded(self, exchange: StepRecord) -> None:
         self._steps.append(exchange)
+        if self._begun_ns:  # only now, for it may wait for a disk
+            self._recorder.note(hold.BEGUN, hold.written(self._begun_ns))
+            self._begun_ns = 0
         if len(self._steps) <= _ALL_JUDGED or monotonic_ns() >= self._next_look_ns:
             self._judge()
 
