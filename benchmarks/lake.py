@@ -123,7 +123,7 @@ def timed(what: str) -> Iterator[None]:
 def small(folder: Path, lake: Lake, runs: int) -> None:
     """Add run files, and ask before and after compacting."""
     began_s = time.perf_counter()
-    added = lake.add([folder])
+    added = lake.add([folder], processes=os.cpu_count() or 1)
     took_s = time.perf_counter() - began_s
     assert (added.runs, added.refused) == (runs, ()), added.refused[:3]
     print(f"added {added.runs:,} runs in {took_s:.1f} s: {added.runs / took_s:.0f} a second")

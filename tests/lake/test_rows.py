@@ -1,6 +1,7 @@
 """What a run file says is what its rows say."""
 
 import hashlib
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from teijo.errors import RunFileError
 from teijo.lake import rows as rows_module
 from teijo.lake.rows import digest_of, moment, record_rows, rows_of
 from teijo.lake.schema import LEADING, TABLES, TableName
-from teijo.runfile import columns
+from teijo.runfile import columns, reader
+from teijo.runfile.proof.flaw import Check, Flaw
 from teijo.terms.histogram import bucket_width_ns, merged
 from tests.lake.made import make_run
 
@@ -139,6 +141,16 @@ def test_a_file_that_is_not_sealed_or_damaged_or_contradicts_itself_is_refused(
         rows_of(changed, "d")
     monkeypatch.setattr(rows_module, "TEXT_MOST", 10)
     with pytest.raises(RunFileError, match="letters"):
+        rows_of(run_files / "run-1.teijo", "d")
+
+
+def test_a_record_with_a_flaw_is_refused_with_its_words(
+    run_files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prove = reader.prove
+    flaw = Flaw(check=Check.RESULTS, text="3 I/Os in 2")
+    monkeypatch.setattr(reader, "prove", lambda path: replace(prove(path), flaws=(flaw,)))
+    with pytest.raises(RunFileError, match="contradicts itself: 3 I/Os in 2"):
         rows_of(run_files / "run-1.teijo", "d")
 
 

@@ -2,17 +2,16 @@
 
 from pathlib import Path
 
+import pyarrow
 import pytest
 
 from teijo.errors import HostError, UsageError
+from teijo.lake import session as session_module
 from teijo.lake.lake import Lake
 from teijo.lake.rows import RunRows
 from teijo.lake.session import Limits
 from teijo.units import MIB
 from tests.lake.made import another, lake_of
-
-secret = [1, 2, 3]
-"""What a question could reach if DuckDB looked for tables among the variables of Python."""
 
 
 @pytest.fixture
@@ -51,7 +50,6 @@ def lake(tmp_path: Path, rows: RunRows) -> Lake:
         "FROM read_blob('{folder}/inside/teijo-lake.json')",
         "FROM glob('{folder}/*')",
         "FROM read_parquet('{folder}/inside/../secret.parquet')",
-        "FROM secret",
         "FROM query('COPY runs TO ''{folder}/out.csv''')",
         "SELECT * FROM nothing",
         "SELEKT 1",
@@ -69,6 +67,15 @@ def test_a_question_that_is_no_reading_of_the_lake_is_refused(
     assert "\n" not in refusal.value.message
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
     assert lake.sql("SELECT count(*) AS n FROM runs").to_pylist() == [{"n": 3}]
+
+
+def test_a_question_sees_no_variable_of_the_program(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = pyarrow.table({"a": [1]})
+    monkeypatch.setattr(session_module, "secret", secret, raising=False)
+    with pytest.raises(UsageError, match="secret does not exist"):
+        lake.sql("FROM secret")
 
 
 @pytest.mark.parametrize(

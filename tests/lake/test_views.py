@@ -14,7 +14,7 @@ from tests.lake.made import another, at, lake_of, rates
 def test_a_model_over_time_is_the_median_of_its_runs_by_month(
     tmp_path: Path, rows: RunRows
 ) -> None:
-    values = {(2025, 1): [5.0, 1.0, 9.0], (2025, 2): [4.0, 2.0], (2026, 1): [7.0]}
+    values = {(2025, 1): [5.0, 1.0, 12.0], (2025, 2): [4.0, 2.0], (2026, 1): [7.0]}
     runs = [
         another(rows, 10 * place + number, started_at=at(*month), serial=f"S{number}",
                 figures=rates(value))

@@ -8,6 +8,7 @@ run can say of the next is in `repeats.py`.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 BATCHES = 5
@@ -15,6 +16,8 @@ CONFIDENCE = 0.95
 _TINY = 1e-300  # stands for a zero that Lentz's method would divide by
 _STEP_LEAST = 1e-12
 _FRACTIONS_MOST = 500
+_LIMITS_KEPT = 1024
+"""A run asks for the same limit of each of its figures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,6 +186,7 @@ def student_t_share(t: float, freedom: float) -> float:
     return 1 - _beta_share(rest, x, b, a)
 
 
+@lru_cache(maxsize=_LIMITS_KEPT)
 def student_t_limit(share: float, freedom: float) -> float:
     """Return the t outside of which this share of the distribution lies.
 

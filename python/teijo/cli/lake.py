@@ -164,11 +164,23 @@ def _lake(place: str | None, memory: str, threads: int | None) -> "Lake":
 
 
 def _add(lake: "Lake", words: list[str], *, recursive: bool) -> int:
-    return _leave(lake.add(words, recursive=recursive, tell=_tell))
+    return _leave(lake.add(words, recursive=recursive, processes=_processes(), tell=_tell))
 
 
 def _rebuild(lake: "Lake", words: list[str], *, recursive: bool, drop_missing: bool) -> int:
-    return _leave(lake.rebuild(words, recursive=recursive, drop_missing=drop_missing, tell=_tell))
+    added = lake.rebuild(
+        words,
+        recursive=recursive,
+        drop_missing=drop_missing,
+        processes=_processes(),
+        tell=_tell,
+    )
+    return _leave(added)
+
+
+def _processes() -> int:
+    """Return how many processors there are for this process."""
+    return len(os.sched_getaffinity(0))
 
 
 def _tell(done: int, files: int) -> None:

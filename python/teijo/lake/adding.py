@@ -4,7 +4,7 @@ Several processes do so side by side, and each is a writer of its own: no lock i
 """
 
 import multiprocessing
-import os
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -82,20 +82,19 @@ def found_in(given: Iterable[Path | str], *, recursive: bool) -> tuple[list[Path
 
 
 def add_files(
-    place: str, paths: Sequence[Path], *, anew: bool, processes: int | None, tell: Tell
+    place: str, paths: Sequence[Path], *, anew: bool, processes: int, tell: Tell
 ) -> Added:
     """Add run files that the lake has not; with `anew` those that it has are written again.
 
     Raises:
         HostError: the lake cannot be written, or a process was ended.
     """
-    workers = processes or len(os.sched_getaffinity(0))
-    alone = workers == 1 or len(paths) <= _ALONE_MOST
+    alone = processes == 1 or len(paths) <= _ALONE_MOST
     # Where there are few files each of the workers has some.
-    size = min(SLICE_RUNS, len(paths) if alone else -(-len(paths) // workers)) or 1
+    size = min(SLICE_RUNS, len(paths) if alone else -(-len(paths) // processes)) or 1
     slices = [paths[at : at + size] for at in range(0, len(paths), size)]
     total, done = Added(), 0
-    for part, own in zip(slices, _carried_out(place, slices, anew, workers, alone), strict=True):
+    for part, own in zip(slices, _carried_out(place, slices, anew, processes, alone), strict=True):
         total += own
         done += len(part)
         tell(done, len(paths))
@@ -103,7 +102,7 @@ def add_files(
 
 
 def _carried_out(
-    place: str, slices: Sequence[Sequence[Path]], anew: bool, workers: int, alone: bool
+    place: str, slices: Sequence[Sequence[Path]], anew: bool, processes: int, alone: bool
 ) -> Iterator[Added]:
     """Yield what became of each slice."""
     if alone:
@@ -112,7 +111,7 @@ def _carried_out(
         return
     # A fresh process has none of the threads that Arrow and DuckDB have begun in this one.
     start = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=start) as pool:
+    with ProcessPoolExecutor(processes, mp_context=start, initializer=_leave_ctrl_c) as pool:
         waiting = [pool.submit(add_slice, place, part, anew) for part in slices]
         try:
             for future in waiting:
@@ -125,6 +124,11 @@ def _carried_out(
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _leave_ctrl_c() -> None:
+    """Leave Ctrl-C to the process that waits: what is being written becomes whole."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def add_slice(place: str, paths: Sequence[Path], anew: bool) -> Added:

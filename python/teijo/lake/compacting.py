@@ -5,6 +5,7 @@ What is read is removed only once all of it stands elsewhere; until then readers
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import pyarrow
@@ -47,16 +48,10 @@ def compact(look: Look) -> Compacted:
     """
     before = look.store.batches()
     _remove_left(look, before)
-    by_partition: dict[Partition, list[Batch]] = {}
-    for batch in before:
-        if batch.is_whole:
-            by_partition.setdefault(batch.partition, []).append(batch)
-    for partition, batches in by_partition.items():
-        if len(batches) > 1:
-            _compact_partition(look, partition, batches)
+    for partition in dict.fromkeys(batch.partition for batch in before if batch.is_whole):
+        look.tried(partial(_compact_partition, look, partition), of=partition)
     now = look.store.batches()
-    with look.session() as db:
-        runs = db.execute("SELECT count(*) FROM runs").fetchone()[0]
+    runs = look.answer(lambda db: int(db.execute("SELECT count(*) FROM runs").fetchone()[0]))
     return Compacted(
         files_before=sum(len(each.tables) for each in before),
         files=sum(len(each.tables) for each in now),
@@ -75,6 +70,8 @@ def _remove_left(look: Look, batches: Sequence[Batch]) -> None:
 
 
 def _compact_partition(look: Look, partition: Partition, batches: Sequence[Batch]) -> None:
+    if len(batches) < 2:
+        return
     with look.session(batches) as db:
         found = db.execute("SELECT digest, run_id FROM runs ORDER BY started_at, run_id").fetchall()
         slices = [found[at : at + RUNS_A_FILE] for at in range(0, len(found), RUNS_A_FILE)]

@@ -40,10 +40,13 @@ class Lake:
         given: Iterable[Path | str],
         *,
         recursive: bool = False,
-        processes: int | None = None,
+        processes: int = 1,
         tell: Tell = _untold,
     ) -> Added:
         """Add the sealed run files of folders, each once; what is refused is in the answer.
+
+        More than one of `processes` share many files; a script that asks for them must be one that
+        can be imported (`if __name__ == "__main__"`).
 
         Raises:
             RunFileError: there is no such folder. UsageError: the place is no lake, or another's.
@@ -80,7 +83,7 @@ class Lake:
         *,
         recursive: bool = False,
         drop_missing: bool = False,
-        processes: int | None = None,
+        processes: int = 1,
         tell: Tell = _untold,
     ) -> Added:
         """Write all of a lake anew from run files; what it had before goes once that is done.
@@ -107,8 +110,7 @@ class Lake:
 
         self.store.check()
         place = self.store.place
-        found: Document = self.look.answer(lambda db: pages(place, lambda text: asked(db, text)))
-        return found
+        return self.look.answer(lambda db: pages(place, lambda text: asked(db, text)))
 
     def _check_all_there(self, old: Sequence[Batch]) -> None:
         """Make sure that each run of old batches is in the others too.

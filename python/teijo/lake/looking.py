@@ -3,16 +3,17 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import duckdb
 import pyarrow
 
 from teijo.errors import HostError, TeijoError
 from teijo.lake.session import Limits, session
-from teijo.lake.store import Batch, Store
+from teijo.lake.store import Batch, Partition, Store
 
-_TRIES: Final = 3
+T = TypeVar("T")
+_TRIES: Final = 10
 """A lake that is compacted meanwhile may lose a file between its listing and its reading."""
 _WORDS_MOST: Final = 400
 
@@ -35,25 +36,42 @@ class Look:
         with session(self.store, seen, self.limits) as db:
             yield db
 
-    def answer(self, ask: Callable[[Any], Any]) -> Any:
-        """Return what is asked of a connection; it is asked again where files have gone meanwhile.
+    def answer(self, ask: Callable[[Any], T]) -> T:
+        """Return what is asked of a connection to all of the lake.
 
         Raises:
             HostError: the lake cannot be read. Others: what `ask` does.
         """
+
+        def act(batches: Sequence[Batch]) -> T:
+            with self.session(batches) as db:
+                return ask(db)
+
+        return self.tried(act)
+
+    def tried(self, act: Callable[[Sequence[Batch]], T], of: Partition | None = None) -> T:
+        """Return what is done with the whole batches of a partition, or of all.
+
+        It is done again with those of then where files have gone meanwhile.
+
+        Raises:
+            HostError: the lake cannot be read. Others: what `act` does.
+        """
         for left in reversed(range(_TRIES)):
-            seen = self.whole()
+            seen = self._of(of)
             try:
-                with self.session(seen) as db:
-                    return ask(db)
+                return act(seen)
             except (duckdb.Error, pyarrow.ArrowException, OSError, TeijoError) as error:
                 # DuckDB says of a file that is gone that it may not be read, as of any other.
-                if left and set(seen) - set(self.whole()):
+                if left and set(seen) - set(self._of(of)):
                     continue
                 if isinstance(error, TeijoError):
                     raise
                 raise self._damaged(error) from error
         raise AssertionError("the last try ends in an answer or an error")
+
+    def _of(self, partition: Partition | None) -> list[Batch]:
+        return [each for each in self.whole() if partition in (None, each.partition)]
 
     def known(self, *, digests: Sequence[str] = (), runs: Sequence[str] = ()) -> dict[str, str]:
         """Return which of some run files the lake has: their digests by the ids of their runs."""
@@ -68,8 +86,7 @@ class Look:
                     found |= dict(db.execute(question, [list(values)]).fetchall())
             return found
 
-        answer: dict[str, str] = self.answer(ask)
-        return answer
+        return self.answer(ask)
 
     def _damaged(self, error: Exception) -> HostError:
         words = " ".join(str(error).split())[:_WORDS_MOST].rstrip(".")

@@ -27,6 +27,7 @@ _NAME: Final = re.compile(
     r"/month=(?P<month>[0-9]{4}-[0-9]{2})/(?P<batch>[0-9a-f]{32})\.parquet"
 )
 _MARKER_MOST: Final = 64 * KIB
+_LISTINGS_MOST: Final = 10
 _ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 """Variables that name another server than Amazon's, as its own tools read them."""
 
@@ -142,34 +143,53 @@ class Store:
     def batches(self) -> list[Batch]:
         """Return every batch, those that are not whole among them, in the order of their names.
 
+        Each run is in one of them at least, also while others compact the lake: a batch takes the
+        place of another once it is whole, its file of runs is written last, and of the other that
+        file is removed first. So what was listed amid that has its runs and not all of the rest.
+
         Raises:
             HostError: the place cannot be read.
         """
-        found: dict[tuple[Partition, str], list[tuple[TableName, int, int]]] = {}
+        torn: set[str] = set()
+        for _ in range(_LISTINGS_MOST):
+            found = self._batches()
+            before, torn = (
+                torn,
+                {each.id for each in found if "runs" in each.tables and not each.is_whole},
+            )
+            # What is the same twice was not listed amid anything: somebody took a file away.
+            if not torn - before:
+                break
+        return found
+
+    def _batches(self) -> list[Batch]:
+        found: dict[tuple[Partition, str], dict[TableName, tuple[int, int]]] = {}
         try:
             for name, size_bytes, changed_ns in self._listed():
                 if (parts := _NAME.fullmatch(name)) is not None:
                     key = (Partition(parts["method"], parts["month"]), parts["batch"])
                     table: Any = parts["table"]
-                    found.setdefault(key, []).append((table, size_bytes, changed_ns))
+                    found.setdefault(key, {})[table] = (size_bytes, changed_ns)
         except OSError as error:
             raise self._unreachable(error) from error
         return [
             Batch(
                 partition=partition,
                 id=batch,
-                tables=tuple(table for table in _TABLES if table in {each[0] for each in files}),
-                size_bytes=sum(size_bytes for _, size_bytes, _ in files),
-                changed_ns=min(changed_ns for *_, changed_ns in files),
+                tables=tuple(table for table in _TABLES if table in files),
+                size_bytes=sum(size_bytes for size_bytes, _ in files.values()),
+                changed_ns=min(changed_ns for _, changed_ns in files.values()),
             )
             for (partition, batch), files in sorted(found.items(), key=lambda each: _order(each[0]))
         ]
 
     def _listed(self) -> Iterator[tuple[str, int, int]]:
-        if self.is_local:
-            yield from _local(self.root, "")
-            return
-        for table in _TABLES:
+        # The runs before the others and after them: a folder that changes while it is listed may
+        # show neither what comes nor what goes.
+        for table in (*_TABLES, _TABLES[0]):
+            if self.is_local:
+                yield from _local(self.root, table)
+                continue
             selector = fs.FileSelector(self.path(table), recursive=True, allow_not_found=True)
             for info in self.files.get_file_info(selector):
                 if info.type == fs.FileType.File:
@@ -286,7 +306,7 @@ def _order(key: tuple[Partition, str]) -> tuple[str, str, str]:
 
 
 def _local(root: str, folder: str) -> Iterator[tuple[str, int, int]]:
-    """Yield what lies in the folders of the tables; no link is followed."""
+    """Yield what lies below a folder; no link is followed."""
     try:
         entries = os.scandir(os.path.join(root, folder))  # noqa: PTH118
     except FileNotFoundError:  # no table yet, or removed meanwhile
@@ -295,9 +315,8 @@ def _local(root: str, folder: str) -> Iterator[tuple[str, int, int]]:
         for entry in entries:
             name = os.path.join(folder, entry.name)  # noqa: PTH118
             if entry.is_dir(follow_symlinks=False):
-                if folder or entry.name in _TABLES:
-                    yield from _local(root, name)
-            elif folder and entry.is_file(follow_symlinks=False):
+                yield from _local(root, name)
+            elif entry.is_file(follow_symlinks=False):
                 with suppress(FileNotFoundError):
                     found = entry.stat(follow_symlinks=False)
                     yield name, found.st_size, found.st_mtime_ns
