@@ -103,10 +103,7 @@ def run(
         if device.geometry != seen.geometry:  # a file's blocks are known once it is open
             numbers, _ = _evaluated(chosen, spec, replace(seen, geometry=device.geometry))
         order = acts.Order(
-            method=chosen,
-            spec=spec,
-            settings=numbers,
-            seed=seed,
+            method=chosen, spec=spec, settings=numbers, seed=seed,
             device=device,
             output=Path(output),
             engine=engine,
