@@ -21,6 +21,7 @@ from teijo.analysis.drift import (
     scale_within,
     slope_of,
     split_by,
+    within_strata,
 )
 
 
@@ -202,3 +203,38 @@ def test_two_splits_are_the_same_one_finer_or_crossed(
     first: str, second: str, expected: str
 ) -> None:
     assert split_by(first, second) == expected
+
+
+def test_a_difference_that_is_the_strata_s_own_is_left_within_them_by_chance_alone() -> None:
+    hosts = "a" * 20 + "b" * 20
+    firmware = "1" * 16 + "2" * 24
+    count = 100
+    left = 0
+    for seed in range(count):
+        levels = np.random.default_rng(seed).normal(0.0, 0.01, (40, 1))
+        levels[:20] += 0.1
+        assert by_group(levels, firmware).p_values[0] < 0.001
+        left += within_strata(levels, firmware, hosts) <= 0.05
+        assert within_strata(levels, hosts, firmware) < 0.05
+    assert left <= 0.05 * count + 4 * math.sqrt(0.05 * 0.95 * count)
+
+
+def test_what_the_stratum_tells_is_not_left_within_it() -> None:
+    levels = np.arange(40.0)[:, None]
+    assert within_strata(levels, "x" * 20 + "y" * 20, "a" * 20 + "b" * 20) == 1.0
+
+
+def test_a_trend_within_strata_is_left_and_one_between_them_is_not() -> None:
+    rng = np.random.default_rng(8)
+    strata = ["a"] * 15 + ["b"] * 15
+    warmth = [*rng.normal(30, 3, 15), *rng.normal(50, 3, 15)]
+    between = np.array([0.0] * 15 + [0.1] * 15)[:, None] + rng.normal(0, 0.01, (30, 1))
+    assert by_number(between, warmth).p_values[0] < 0.001
+    assert within_strata(between, warmth, strata, numbers=True) > 0.05
+    trend = between + 0.01 * np.array(warmth)[:, None]
+    assert within_strata(trend, warmth, strata, numbers=True) < 0.05
+
+
+def test_strata_of_one_drive_each_leave_nothing() -> None:
+    levels = np.arange(8.0)[:, None]
+    assert within_strata(levels, "aaaabbbb", range(8)) == 1.0

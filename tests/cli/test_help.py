@@ -48,7 +48,8 @@ def test_every_help_page_shows_examples_of_its_verb(verb: str | None) -> None:
 def test_the_verbs_stand_in_the_order_of_their_use() -> None:
     assert verbs() == [
         "quick", "list", "methods", "devices", "device", "health", "purge", "preview", "run",
-        "resume", "report", "compare", "export", "fleet", "lake", "verify", "seal", "steady",
+        "resume", "report", "compare", "export", "fleet", "fleet report", "lake", "verify", "seal",
+        "steady",
         "calibrate", "serve", "as",
     ]  # fmt: skip
 
@@ -56,5 +57,5 @@ def test_the_verbs_stand_in_the_order_of_their_use() -> None:
 def test_every_verb_has_a_file_of_its_name() -> None:
     for verb in verbs():
         # Python takes `as` for itself: no module can be imported by that name.
-        name = "original" if verb == "as" else verb
+        name = "original" if verb == "as" else verb.replace(" ", "_")
         assert (PACKAGE / "cli" / f"{name}.py").exists()

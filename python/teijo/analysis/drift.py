@@ -6,10 +6,11 @@ Values are logarithms, a row a drive and a column a figure; the first column is 
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,41 +63,61 @@ def by_group(values: Floats, groups: Sequence[Hashable]) -> Shuffled:
     The statistic is Kruskal and Wallis's; its distribution is that over the arrangements of these
     drives in groups of these sizes.
     """
-    names = list(dict.fromkeys(groups))
-    labels = np.array([names.index(each) for each in groups])
-    sizes = np.bincount(labels)
+    statistics, observed = _of_groups(values, groups)
+    sizes = list(Counter(groups).values())
     assert len(sizes) >= 2, "one group is no comparison"
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    ranks = _scores(values)
-
-    def statistics(orders: Orders) -> Floats:
-        sums = np.add.reduceat(ranks[orders], starts, axis=1)
-        found: Floats = (sums**2 / sizes[None, :, None]).sum(axis=1)
-        return found
-
-    count = math.factorial(labels.size)
+    count = math.factorial(len(groups))
     for size in sizes:
-        count //= math.factorial(int(size))
-    arrangements = _splits(tuple(range(labels.size)), tuple(sizes.tolist()))
-    observed = np.argsort(labels, kind="stable")
-    return _shuffled(observed, statistics, arrangements, count, ranks.size)
+        count //= math.factorial(size)
+    arrangements = _splits(tuple(range(len(groups))), tuple(sizes))
+    return _shuffled(observed, statistics, arrangements, count, values.size)
 
 
 def by_number(values: Floats, numbers: Sequence[float]) -> Shuffled:
     """Return whether columns go with a number of each drive, up or down: Spearman's rank
     correlation, with its distribution over the arrangements of the drives.
     """
-    ranks, own = _scores(values), _scores(np.array(numbers, np.float64)[:, None])[:, 0]
-
-    def statistics(orders: Orders) -> Floats:
-        found: Floats = np.abs(own[orders] @ ranks)
-        return found
-
+    statistics, observed = _of_numbers(values, numbers)
     drives = len(numbers)
     arrangements = itertools.permutations(range(drives))
-    return _shuffled(
-        np.arange(drives), statistics, arrangements, math.factorial(drives), ranks.size
-    )
+    return _shuffled(observed, statistics, arrangements, math.factorial(drives), values.size)
+
+
+def within_strata(
+    values: Floats,
+    groups: Sequence[Hashable] | Sequence[float],
+    strata: Sequence[Hashable],
+    *,
+    numbers: bool = False,
+) -> float:
+    """Return the p-value of the first column's difference between groups (or of its going with
+    numbers) that is left among drives of one stratum: drives change places only within theirs.
+
+    A stratum of one group tells nothing and is left out; 1.0 where all are. Values are aligned by
+    the medians of their strata first.
+    """
+    groups_in: dict[Hashable, set[Hashable]] = {}
+    for group, name in zip(groups, strata, strict=True):
+        groups_in.setdefault(name, set()).add(group)
+    kept = [at for at, name in enumerate(strata) if len(groups_in[name]) > 1]
+    if not kept:
+        return 1.0
+    levels, own_strata = values[kept, :1].copy(), [strata[at] for at in kept]
+    places = [
+        np.flatnonzero([each == name for each in own_strata]) for name in dict.fromkeys(own_strata)
+    ]
+    for own in places:
+        levels[own] -= np.median(levels[own])
+    of = _of_numbers if numbers else _of_groups
+    chosen: list[Any] = [groups[at] for at in kept]
+    statistics, observed = of(levels, chosen)
+    seen = statistics(observed[None])[0, 0] - _ROUNDING
+    rng = np.random.default_rng((_SEED, len(kept), 1))
+    orders = np.tile(np.arange(len(kept)), (ARRANGEMENTS_LEAST, 1))
+    for own in places:
+        orders[:, own] = rng.permuted(np.tile(own, (ARRANGEMENTS_LEAST, 1)), axis=1)
+    beyond = int((statistics(orders[:, observed])[:, 0] >= seen).sum())
+    return (beyond + 1) / (ARRANGEMENTS_LEAST + 1)
 
 
 def rank_correlation(values: Sequence[float], numbers: Sequence[float]) -> float:
@@ -161,9 +182,40 @@ def least_correlation(drives: int, *, tests: int) -> float:
     return math.tanh(limit * math.sqrt(RANK_VARIANCE / (drives - 3)))
 
 
+Statistics = Callable[[Orders], Floats]
+"""The statistic of each column, in several orders of the drives."""
+
+
+def _of_groups(values: Floats, groups: Sequence[Hashable]) -> tuple[Statistics, Orders]:
+    """Return Kruskal and Wallis's statistic, and the order that the groups have."""
+    names = list(dict.fromkeys(groups))
+    labels = np.array([names.index(each) for each in groups])
+    sizes = np.bincount(labels)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    ranks = _scores(values)
+
+    def statistics(orders: Orders) -> Floats:
+        sums = np.add.reduceat(ranks[orders], starts, axis=1)
+        found: Floats = (sums**2 / sizes[None, :, None]).sum(axis=1)
+        return found
+
+    return statistics, np.argsort(labels, kind="stable")
+
+
+def _of_numbers(values: Floats, numbers: Sequence[float]) -> tuple[Statistics, Orders]:
+    """Return the size of Spearman's rank correlation, and the order as it is."""
+    ranks, own = _scores(values), _scores(np.array(numbers, np.float64)[:, None])[:, 0]
+
+    def statistics(orders: Orders) -> Floats:
+        found: Floats = np.abs(own[orders] @ ranks)
+        return found
+
+    return statistics, np.arange(len(numbers))
+
+
 def _shuffled(
     observed: Orders,
-    statistics: Callable[[Orders], Floats],
+    statistics: Statistics,
     arrangements: Iterator[tuple[int, ...]],
     count: int,
     work: int,

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from teijo.api.acting import foretell, hook, preview, resume, run
     from teijo.api.calibrating import Calibrated, Calibration, calibrate_for, plan_calibration
     from teijo.api.comparing import compare, comparison_document
+    from teijo.api.fleet_reporting import fleet_document, fleet_report
     from teijo.api.quick_look import quick
     from teijo.api.reading import (
         Run,
@@ -44,6 +45,7 @@ _PLACES: Final = {
     "api.acting": ("foretell", "hook", "preview", "resume", "run"),
     "api.calibrating": ("Calibrated", "Calibration", "calibrate_for", "plan_calibration"),
     "api.comparing": ("compare", "comparison_document"),
+    "api.fleet_reporting": ("fleet_document", "fleet_report"),
     "api.quick_look": ("quick",),
     "api.reading": ("Run", "analyse", "export", "open", "parts", "present", "rescore"),
     "api.run_files": ("listing",),

@@ -22,6 +22,7 @@ from teijo.cli import (
     devices,
     export,
     fleet,
+    fleet_report,
     health,
     lake,
     layout,
@@ -40,7 +41,7 @@ from teijo.cli import (
 )
 from teijo.cli import list as listing
 from teijo.cli.help import Program, Verb
-from teijo.cli.mistakes import explained
+from teijo.cli.mistakes import explained, verb_of
 from teijo.errors import TeijoError, UsageError, host_error, is_no_room
 from teijo.speech import tongue
 
@@ -115,6 +116,7 @@ ROOMS = (
     compare,
     export,
     fleet,
+    fleet_report,
     lake,
     verify,
     seal,
@@ -214,7 +216,7 @@ def _without_lang(arguments: list[str]) -> list[str]:
         UsageError: it names no language.
     """
     printing = {verb_name(each) for each in ROOMS if "lang" in signature(each.verb).parameters}
-    verb = next((word for word in arguments if word in map(verb_name, ROOMS)), "")
+    verb = verb_of([word for word in arguments if not word.startswith("-")], map(verb_name, ROOMS))
     if verb in printing:
         return arguments
     left: list[str] = []

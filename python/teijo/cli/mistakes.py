@@ -6,6 +6,7 @@ Typer's exceptions say which parameter it was; nothing that they say themselves 
 import difflib
 import re
 import shlex
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import typer
@@ -26,9 +27,22 @@ class Program(typer.core.TyperGroup):
             NoSuchVerb: there is none of this name.
         """
         name = args[0]
+        both = " ".join(args[:2])
+        if len(args) > 1 and both in self.commands:
+            return super().resolve_command(ctx, [both, *args[2:]])
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             raise NoSuchVerb(name, list(self.commands))
         return super().resolve_command(ctx, args)
+
+
+def verb_of(words: Sequence[str], verbs: Iterable[str]) -> str:
+    """Return the first verb among words, one of two words where they are one; "" for none."""
+    known = set(verbs)
+    for at, word in enumerate(words):
+        both = " ".join(words[at : at + 2])
+        if both in known or word in known:
+            return both if both in known else word
+    return ""
 
 
 class NoSuchVerb(typer.TyperException):

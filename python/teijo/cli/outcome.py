@@ -294,6 +294,22 @@ def print_all(
     return paths
 
 
+def write_data(path: Path, data: bytes) -> None:
+    """Write what is for programs beside the reports, in a folder that is made if need be.
+
+    Raises:
+        HostError: it cannot be written there.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_atomically(path, data)
+    except OSError as error:
+        raise HostError(
+            f"Cannot write the report to {path.parent}: {error.strerror}",
+            remedy="Choose another folder with -o DIR.",
+        ) from error
+
+
 def print_to_stdout(document: "Document", printer: str, lang: Lang = Lang.EN) -> None:
     """Write a report of one file to stdout.
 

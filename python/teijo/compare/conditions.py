@@ -58,7 +58,7 @@ def deviations_of(matches: Iterable[Match]) -> tuple[Deviation, ...]:
     """
     found = []
     for match in matches:
-        runs = {entry.label: _conditions(entry.part) for entry in match.entries}
+        runs = {entry.label: conditions_of(entry.part) for entry in match.entries}
         for name in dict.fromkeys(name for each in runs.values() for name in each):
             values = tuple((label, each.get(name, "none")) for label, each in runs.items())
             if len({value for _, value in values}) > 1:
@@ -102,7 +102,11 @@ def check_conditions(
         )
 
 
-def _conditions(part: Part) -> dict[str, str]:
+def conditions_of(part: Part) -> dict[str, str]:
+    """Return on what conditions a test was run, by name: version, engine, and its settings.
+
+    What only decides when a test stops (how many rounds at most) is none.
+    """
     run = part.record.run
     knobs = knobs_of(type(part.found.settings))
     settings = {
@@ -128,7 +132,7 @@ def _minute(part: Part) -> str:
 
 def _words(matches: Iterable[Match]) -> set[str]:
     names = {
-        name for match in matches for entry in match.entries for name in _conditions(entry.part)
+        name for match in matches for entry in match.entries for name in conditions_of(entry.part)
     }
     return {ASPECTS.get(name, name) for name in names}
 

@@ -40,9 +40,9 @@ def table_of(several: Sequence[Judged]) -> Table:
     """Return each limit with what was measured, its interval and its verdict."""
     fields: Fields[Judged] = (
         ("Limit", "", None, lambda each: Verbatim(each.text)),
-        ("Measured", "", None, _measured),
-        ("95 % interval", "", None, _interval),
-        ("Verdict", "", None, _verdict),
+        ("Measured", "", None, measured_words),
+        ("95 % interval", "", None, interval_words),
+        ("Verdict", "", None, verdict_words),
     )
     marked = [(row, 3) for row, each in enumerate(several) if each.verdict == "not met"]
     return listing(several, fields, caption="Limits", marked=marked)
@@ -50,20 +50,23 @@ def table_of(several: Sequence[Judged]) -> Table:
 
 def line_of(each: Judged) -> str:
     """Return one limit in one line, for a terminal."""
-    value = "" if each.value is None else f" ({_measured(each)})"
-    return f"limit {each.text}: {_verdict(each)}{value}"
+    value = "" if each.value is None else f" ({measured_words(each)})"
+    return f"limit {each.text}: {verdict_words(each)}{value}"
 
 
-def _measured(each: Judged) -> Value:
+def measured_words(each: Judged) -> Value:
+    """Return what was measured with its unit, None where nothing was."""
     return None if each.value is None else Verbatim(f"{ink(each.value)} {each.unit}".strip())
 
 
-def _interval(each: Judged) -> Value:
+def interval_words(each: Judged) -> Value:
+    """Return both ends of the interval, None where there is none."""
     if each.low is None or each.high is None:
         return None
     return Verbatim(f"{ink(each.low)} … {ink(each.high)}")
 
 
-def _verdict(each: Judged) -> str:
+def verdict_words(each: Judged) -> str:
+    """Return the verdict, with why it cannot be known."""
     word = _WORDS[each.verdict]
     return say("{verdict}: {why}", verdict=word, why=each.why) if each.why else word

@@ -1,0 +1,86 @@
+"""One report of many drives: their run files read one by one, of each what the report needs."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from teijo.api import reading
+from teijo.api.run_files import places
+from teijo.compare.fleet.chosen import LeftOut, chosen_from
+from teijo.compare.fleet.drive import Drive, drive_of
+from teijo.compare.fleet.findings import Fleet
+from teijo.compare.fleet.pages import pages
+from teijo.compare.limit import limits_from
+from teijo.document.model import Document
+from teijo.document.phrase import Verbatim
+from teijo.errors import RunFileError, TeijoError, host_error
+from teijo.outside.text import visible
+
+
+def fleet_report(
+    paths: Iterable[Path | str],
+    *,
+    fleet: str = "",
+    limits: Iterable[str] = (),
+    allow: Iterable[str] = (),
+) -> Fleet:
+    """Return what the runs of one fleet show together, sealed and open ones.
+
+    A folder stands for the run files in it and below it. `fleet` names one of several fleets,
+    `limits` are asked of each run beside its own, and `allow` names conditions that may differ.
+    A file that cannot be read is left out, with the reason; so is what was not made alike.
+
+    Raises:
+        RunFileError: a path is no file or folder. HostError: a folder cannot be read.
+        PlanError: a limit is none.
+        UsageError: there is no run, several fleets and none named, or a word allows nothing.
+    """
+    asked = limits_from(limits)
+    drives: list[Drive] = []
+    unreadable: list[LeftOut] = []
+    for path in _files(paths):
+        looked = _look(path, asked)
+        if isinstance(looked, Drive):
+            drives.append(looked)
+        else:
+            unreadable.append(looked)
+    return Fleet(chosen=chosen_from(drives, fleet=fleet, allowed=allow, unreadable=unreadable))
+
+
+def fleet_document(fleet: Fleet) -> Document:
+    """Return the report of a fleet."""
+    return pages(fleet)
+
+
+def _files(paths: Iterable[Path | str]) -> list[Path]:
+    """Return every run file that is named or lies in a folder, each once."""
+    found: dict[Path, Path] = {}
+    for path in map(Path, paths):
+        if path.is_dir():
+            several = [path / place for place in places(path, recursive=True)]
+        elif path.exists():
+            several = [path]
+        else:
+            raise RunFileError(
+                f"There is no file or folder {path}",
+                remedy="Name run files, or folders that have some: teijo fleet report DIR",
+            )
+        for each in several:
+            found.setdefault(each.resolve(), each)
+    return list(found.values())
+
+
+def _look(path: Path, limits: tuple[str, ...]) -> Drive | LeftOut:
+    """Return what a fleet's report needs of a run file, or why nothing can be told of it."""
+    shown = visible(str(path))
+    try:
+        run = reading.open(path)
+        with reading.of_a_file(run.record):
+            drive = drive_of(run.record, shown, limits)
+        # Its path may be another than was named: the open file beside a name without its ending.
+        return replace(drive, file=Verbatim(visible(str(run.path))))
+    except TeijoError as error:
+        why = error.message
+    except (OSError, MemoryError) as error:
+        why = host_error(error).message
+    return LeftOut(file=shown, drive="", why=why.splitlines()[0], unreadable=True)
