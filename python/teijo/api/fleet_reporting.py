@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from teijo.api import reading
-from teijo.api.run_files import places
 from teijo.compare.fleet.chosen import LeftOut, chosen_from
 from teijo.compare.fleet.drive import Drive, drive_of
 from teijo.compare.fleet.findings import Fleet
@@ -15,6 +14,7 @@ from teijo.document.model import Document
 from teijo.document.phrase import Verbatim
 from teijo.errors import RunFileError, TeijoError, host_error
 from teijo.outside.text import visible
+from teijo.runfile.places import places
 
 
 def fleet_report(
