@@ -176,6 +176,26 @@ def test_runs_that_begin_together_record_the_moment_and_how_late_they_were(
     assert teijo("fleet", "check", both)[0] == 2
 
 
+def test_several_targets_on_one_line_are_measured_each_by_itself(
+    tmp_path: Path, loop_device: Path, teijo: Callable[..., Said]
+) -> None:
+    folder = tmp_path / "lab"
+    words = ("run", "workload", "sim:slc-a?capacity=1GiB", "sim:slc-b?capacity=2GiB", loop_device)
+    more = ("rw=randread", "seconds=1", "-o", folder, "--seed", "3")
+    code, _, err = teijo(*words, *more)
+    assert (code, "There is no consent" in err) == (3, True)
+    assert not folder.exists()
+    (serial,) = [each for target, each in serials() if target == str(loop_device)]
+    code, out, err = teijo(*words, *more, "--destroy", serial)
+    assert code == 0, err
+    drives = [api.open(line).record.run.group["drive"] for line in out.splitlines()]
+    assert drives == ["slc-a", "slc-b", serial]
+    code, _, err = teijo(*words, *more, "--hold")
+    assert (code, "--hold is of one target" in err) == (2, True)
+    code, _, err = teijo("run", "workload", "sim:slc-a", "rw")
+    assert (code, "'rw' is not a setting" in err) == (2, True)
+
+
 def test_several_hosts_need_a_cluster(tmp_path: Path, teijo: Callable[..., Said]) -> None:
     path = written(tmp_path, SIMS, '[[host]]\nname = "a"\n[[host]]\nname = "b"\n')
     code, _, err = teijo("fleet", "run", path)

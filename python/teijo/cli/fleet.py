@@ -138,12 +138,12 @@ def _go_on(
         if action is Action.STATUS:
             _put_status(acts.looked_at(manifest, hosts, place), as_json=as_json)
             return
-        with _stoppable() as stop:
+        with stoppable() as stop:
             ended = acts.resume(
-                manifest, hosts, place, consent=consent, observer=_Teller(progress), stop=stop,
+                manifest, hosts, place, consent=consent, observer=Teller(progress), stop=stop,
                 removes=remove,
             )  # fmt: skip
-    _leave(ended, as_json=as_json)
+    leave(ended, as_json=as_json)
 
 
 def _by_plan(
@@ -174,12 +174,12 @@ def _by_plan(
         if action is Action.CHECK:
             _put_overview(seen, consent, as_json=as_json)
             return
-        with _stoppable() as stop:
+        with stoppable() as stop:
             ended = acts.begin(
-                seen, hosts, folder, consent=consent, observer=_Teller(progress), stop=stop,
+                seen, hosts, folder, consent=consent, observer=Teller(progress), stop=stop,
                 removes=remove,
             )  # fmt: skip
-    _leave(ended, as_json=as_json)
+    leave(ended, as_json=as_json)
 
 
 def _refuse(seen: "Overview") -> None:
@@ -290,7 +290,7 @@ def _as_json(fleet: "Conductor") -> dict[str, Any]:
     }
 
 
-def _leave(fleet: "Conductor", *, as_json: bool) -> None:
+def leave(fleet: "Conductor", *, as_json: bool) -> None:
     """Print the run files, one path a line; leave by what limits say.
 
     Raises:
@@ -312,7 +312,7 @@ def _leave(fleet: "Conductor", *, as_json: bool) -> None:
 
 
 @contextmanager
-def _stoppable() -> Iterator[Event]:
+def stoppable() -> Iterator[Event]:
     """Take the signals that end a program as a wish to stop the runs and leave them resumable."""
     stop = Event()
 
@@ -329,7 +329,7 @@ def _stoppable() -> Iterator[Event]:
             signal.signal(number, handler)
 
 
-class _Teller:
+class Teller:
     """Tells on stderr what happens, and every few seconds how far all of it is."""
 
     def __init__(self, mode: ProgressMode | None) -> None:

@@ -59,7 +59,10 @@ Target = Annotated[
 ]
 MoreSettings = Annotated[
     list[str] | None,
-    typer.Argument(metavar="KEY=VALUE", help="More settings, as after --set."),
+    typer.Argument(
+        metavar="KEY=VALUE",
+        help="More settings, as after --set; for run also more targets, measured at the same time.",
+    ),
 ]
 Settings = Annotated[
     list[str] | None,

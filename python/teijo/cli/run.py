@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from teijo.cli import options
+from teijo.cli.several import carry_out as carry_out_several
+from teijo.cli.several import refuse, targets_in
 
 EXAMPLES = (
     "teijo run iops sim:mlc-a",
@@ -17,6 +19,7 @@ EXAMPLES = (
     "teijo run iops /dev/nvme1n1 --destroy S4EVNX0R123456 --max-drive-writes 8",
     "teijo run iops /dev/nvme1n1 --destroy S4EVNX0R123456 --serve    and show it in a browser",
     "teijo run iops sim:mlc-a --limit 'iops[0/100,4KiB] >= 6000'",
+    "teijo run iops /dev/nvme1n1 /dev/nvme2n1 --destroy SERIAL1,SERIAL2",
     "teijo run iops sim:mlc-a --note sponsor='Storage Lab' --note nand=MLC",
     "teijo run iops 'stripe?chunk=64KiB:/dev/sdb,/dev/sdc' --destroy SERIAL1,SERIAL2",
 )
@@ -57,9 +60,21 @@ def verb(
     hold: options.Hold = False,
 ) -> None:
     """Measure TARGET by METHOD. Prints the run file and the reports, one path a line."""
+    others, more = targets_in(more)
     given = options.planned(options.settings_from(settings, more), plan)
     printers = options.printers_from(report)
     notes, belongs = options.notes_from(note), options.group_from(group)
+    if others:
+        refuse(
+            hook=hook, serve=serve, hold=hold, accept_warning=accept_warning, io_timeout=io_timeout,
+            max_drive_writes=max_drive_writes, engine=engine.value, report_dir=report_dir,
+        )  # fmt: skip
+        carry_out_several(
+            method, (target, *others), given, output=output, destroy=destroy, progress=progress,
+            also={"spec": spec, "limits": limit or (), "notes": notes, "overwrite": overwrite,
+                  "campaign": belongs.get("campaign", ""), "seed": seed},
+        )  # fmt: skip
+        return
 
     from teijo import api
     from teijo.cli.outcome import carry_out, folder_for, leave
@@ -69,26 +84,12 @@ def verb(
     with folder_for(path, wanted=bool(output and output.endswith("/"))):
         run = carry_out(
             partial(
-                api.run,
-                method,
-                target,
-                output=path,
-                spec=spec,
-                settings=given,
-                destroy=destroy,
-                overwrite=overwrite,
-                accept_warnings=accept_warning or (),
-                engine=engine.value,
-                max_drive_writes=max_drive_writes,
-                hook=hook,
-                io_timeout_ns=options.io_timeout_ns_from(io_timeout),
-                notes=notes,
-                group=belongs,
-                seed=seed,
-                limits=limit or (),
-                hold=hold,
+                api.run, method, target, output=path, spec=spec, settings=given, destroy=destroy,
+                overwrite=overwrite, accept_warnings=accept_warning or (), engine=engine.value,
+                max_drive_writes=max_drive_writes, hook=hook, notes=notes, group=belongs, seed=seed,
+                io_timeout_ns=options.io_timeout_ns_from(io_timeout), limits=limit or (), hold=hold,
             ),
             progress,
             serve=serve,
-        )
+        )  # fmt: skip
     leave(run, printers, report_dir or path.parent, progress, lang)

@@ -1,6 +1,6 @@
 """Which drives a plan means, on the hosts as they are now; and everything that is wrong with it."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -52,12 +52,14 @@ def meant_by(plan: Plan, hosts: Mapping[str, Told], seed: int) -> Meant:
                     f"targets {number}", rule, place, host, hosts[host], meant.problems
                 )
     _check_apart(found, meant.problems)
+    names = Counter(one.name for one in found if not one.serial)
     for number, one in enumerate(found, 1):
+        name = f"{one.name}-{number}" if names[one.name] > 1 else one.name
         meant.orders.append(
             Order(
                 number=number,
                 host=one.host,
-                name=one.name,
+                name=name,
                 target=one.target,
                 serial=one.serial,
                 model=one.model,
@@ -67,11 +69,11 @@ def meant_by(plan: Plan, hosts: Mapping[str, Told], seed: int) -> Meant:
                 settings=plan.settings_for(one.rule),
                 limits=plan.limits,
                 notes=plan.notes,
-                group=_group(plan, one),
+                group=_group(plan, one.host, name),
                 seed=seed_of(seed, number),
                 overwrite=plan.overwrite and bool(one.rule.file),
                 hold=plan.together,
-                run=run_name(plan.fleet, number, one.name),
+                run=run_name(plan.fleet, number, name),
             )
         )
     if not found and not meant.problems and len(hosts) == len(plan.host):
@@ -85,9 +87,9 @@ def seed_of(seed: int, number: int) -> int:
     return int.from_bytes(digest[:8], "big") >> (64 - _SEED_BITS)
 
 
-def _group(plan: Plan, one: _Found) -> dict[str, str]:
+def _group(plan: Plan, host: str, name: str) -> dict[str, str]:
     group = {"campaign": plan.campaign} if plan.campaign else {}
-    return group | {"fleet": plan.fleet, "host": one.host, "drive": one.name}
+    return group | {"fleet": plan.fleet, "host": host, "drive": name}
 
 
 def _of_rule(

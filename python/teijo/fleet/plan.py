@@ -134,9 +134,19 @@ def plan_of(text: str) -> Plan:
         PlanError: as `read_plan`.
     """
     try:
-        plan = Plan.model_validate(toml_of(text))
+        return plan_from(toml_of(text))
     except Unreadable as error:
         raise PlanError(f"The plan {error}", remedy="Mend what it names.") from error
+
+
+def plan_from(tables: Mapping[str, object]) -> Plan:
+    """Return the plan that tables are, as TOML has them.
+
+    Raises:
+        PlanError: as `read_plan`.
+    """
+    try:
+        plan = Plan.model_validate(tables)
     except ValidationError as error:
         raise _refused([_flaw(one) for one in error.errors()]) from error
     if flaws := [*_flaws(plan)]:
