@@ -15,6 +15,14 @@ from teijo.lake.session import Limits, asked
 from teijo.lake.store import Batch, Store
 from teijo.runfile import program
 
+_LOST = """
+SELECT count(DISTINCT run_id), min(run_id) FROM stored_runs
+WHERE batch IN (SELECT unnest(?)) AND run_id NOT IN (
+    SELECT run_id FROM stored_runs WHERE batch NOT IN (SELECT unnest(?))
+)
+"""
+"""The runs that are in some batches alone."""
+
 
 def _untold(done: int, files: int) -> None:
     del done, files
@@ -118,15 +126,13 @@ class Lake:
         Raises:
             UsageError: one is not.
         """
-        gone = {(each.partition, each.id) for each in old}
-        with self.look.session([each for each in old if each.is_whole]) as db:
-            before = {run for (run,) in db.execute("SELECT run_id FROM runs").fetchall()}
-        rest = [each for each in self.look.whole() if (each.partition, each.id) not in gone]
-        with self.look.session(rest) as db:
-            now = {run for (run,) in db.execute("SELECT run_id FROM runs").fetchall()}
-        if lost := sorted(before - now):
+        names = [each.id for each in old if each.is_whole]
+        if not names:
+            return
+        lost, one = self.look.answer(lambda db: db.execute(_LOST, [names, names]).fetchone())
+        if lost:
             raise UsageError(
-                f"The lake {self.store.place} has {len(lost):,} runs whose run files are not in "
-                f"these folders, such as {lost[0]}",
+                f"The lake {self.store.place} has {lost:,} runs whose run files are not in "
+                f"these folders, such as {one}",
                 remedy="Name their folders too, or let these runs go: --drop-missing",
             )
