@@ -36,7 +36,7 @@ class Scripted:
                 self.left[order["run"]] = self.looks
                 self.most = max(self.most, sum(left > 0 for left in self.left.values()))
                 return "starting"
-            case "look", (runs,):
+            case "look", (runs, _closely):
                 return [self.look(run) for run in runs]
             case "stop", (run,):
                 self.stopped.append(run)

@@ -11,16 +11,18 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Final, Literal
 
-from teijo.api import run_files
 from teijo.errors import TeijoError
 from teijo.fleet.clock import compared
 from teijo.fleet.collecting import collect, remove
+from teijo.fleet.hand import ended
 from teijo.fleet.hosts import Host, HostLost
 from teijo.fleet.order import Order
 from teijo.fleet.plan import Plan
 from teijo.units import NS_PER_S
 
 _LOOK_EVERY_S: Final = 0.5
+_CLOSELY_EVERY_S: Final = 5.0
+"""How often run files are read for how far they are: of short looks the drives notice nothing."""
 _FAILED: Final = ("failed",)
 LEAD_NS: Final = 2 * NS_PER_S
 LEAD_EACH_NS: Final = NS_PER_S // 10
@@ -84,6 +86,7 @@ class Conductor:
     lost: dict[str, str] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
     _last_begin_ns: dict[str, int] = field(default_factory=dict)
+    _closely_s: dict[str, float] = field(default_factory=dict)
     _stopped: bool = False
 
     def __post_init__(self) -> None:
@@ -91,11 +94,8 @@ class Conductor:
         for drive in self.drives:
             path = self.folder / drive.order.run
             if path.exists():
-                listed = run_files.look(path).listed
-                drive.share, drive.is_here = 1.0, True
-                drive.ending, drive.limits = listed.ending or "failed", listed.limits
-                drive.standing = "failed" if drive.ending in _FAILED else "done"
-                drive.told = listed.trouble
+                drive.is_here = True
+                self._take_in_ended(drive, ended(path))
 
     def conduct(self) -> None:
         """Go on until every drive is done, or nothing more can be done here now."""
@@ -147,7 +147,13 @@ class Conductor:
         asked = [drive for drive in self.of_host(name) if not drive.is_over]
         if not asked:
             return
-        answers = host.ask("look", [drive.order.run for drive in asked])
+        now_s = time.monotonic()
+        # Those that are to begin together are waited for; else a person may wait for a share.
+        closely = any(drive.order.hold and not drive.share for drive in asked)
+        closely = closely or now_s >= self._closely_s.get(name, 0.0)
+        if closely:
+            self._closely_s[name] = now_s + _CLOSELY_EVERY_S
+        answers = host.ask("look", [drive.order.run for drive in asked], closely)
         for drive, answer in zip(asked, answers, strict=True):
             self._take_in(drive, answer)
 
@@ -157,11 +163,8 @@ class Conductor:
         drive.told = answer.get("told") or drive.told
         match answer["state"]:
             case "sealed":
-                drive.ending, drive.limits = answer["ending"], answer.get("limits", "")
-                drive.late_s = answer.get("late_s")
-                drive.standing = "failed" if drive.ending in _FAILED else "done"
+                self._take_in_ended(drive, answer)
                 drive.took_s = time.monotonic() - drive.began_s if drive.was_begun else 0.0
-                drive.told = drive.told or answer.get("trouble", "")
             case "running" | "starting" | "held" as state:
                 drive.standing = state
             case "left":
@@ -174,6 +177,13 @@ class Conductor:
                 drive.standing = "waiting"
         if drive.standing != before:
             self.observer(self, drive, drive.standing)
+
+    @staticmethod
+    def _take_in_ended(drive: Drive, answer: Mapping[str, Any]) -> None:
+        drive.share, drive.ending = 1.0, answer["ending"]
+        drive.limits, drive.late_s = answer.get("limits", ""), answer.get("late_s")
+        drive.standing = "failed" if drive.ending in _FAILED else "done"
+        drive.told = drive.told or answer.get("trouble", "")
 
     def _begin(self, name: str, host: Host) -> None:
         while (drive := self._next(name)) is not None:

@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 from teijo.api import acting, run_files
 from teijo.api.own_process import OwnProcess
 from teijo.api.watching import Watched
+from teijo.compare.limit import recorded_limits
 from teijo.device import list_devices
 from teijo.device.opening import inspect_target
 from teijo.device.preflight import claim
@@ -122,9 +123,13 @@ class Hand:
             ) from error
         return "starting"
 
-    def look(self, runs: Sequence[str]) -> list[dict[str, Any]]:
-        """Return how runs are: state, share done, ending, and what was said of one that ended."""
-        return [self._look(run) for run in runs]
+    def look(self, runs: Sequence[str], closely: bool = True) -> list[dict[str, Any]]:
+        """Return how runs are: state, ending, and what was said of one that ended.
+
+        Closely, also the share that is done, and whether one holds: for that its file is read, and
+        a look must cost the drives nothing.
+        """
+        return [self._look(run, closely=closely) for run in runs]
 
     def start(self, run: str, at_ns: int, ahead_ns: int, error_ns: int) -> None:
         """Tell a run that holds when to begin; see `runfile/start_request.py`."""
@@ -207,14 +212,14 @@ class Hand:
     def _watch(self, run: str, names: Names) -> Watched:
         return self._watched.setdefault(run, Watched(names))
 
-    def _look(self, run: str) -> dict[str, Any]:
+    def _look(self, run: str, *, closely: bool) -> dict[str, Any]:
         state, names = self._state(run), self._names(run)
         process = self._begun.get(run)
         told = visible(process.told, most=_MESSAGE_MOST) if process and process.status else ""
         seen: dict[str, Any] = {"run": run, "state": state, "told": told}
         if state == "sealed":
             return seen | self._sealed(run, names.sealed)
-        if state in ("running", "left"):
+        if closely and state in ("running", "left"):
             with suppress(TeijoError):
                 found = self._watch(run, names).look()
                 seen |= {"share": found.state.share, "ending": found.state.ending}
@@ -227,14 +232,22 @@ class Hand:
         mark = path.stat().st_mtime_ns
         known = self._known.get(run)
         if known is None or known[0] != mark:
-            listed = run_files.look(path).listed
-            known = mark, {"share": 1.0, "ending": listed.ending or "failed",
-                           "trouble": listed.trouble, "limits": listed.limits}  # fmt: skip
-            with suppress(TeijoError):
-                known[1]["late_s"] = late_s(reader.read(path).environment)
-            self._known[run] = known
+            known = self._known[run] = mark, ended(path)
             self._watched.pop(run, None)
         return known[1]
+
+
+def ended(path: Path) -> dict[str, Any]:
+    """Return how a sealed run ended, how it holds its limits, and how late it began."""
+    try:
+        record = reader.read(path)
+    except TeijoError as error:
+        return {"share": 1.0, "ending": "failed", "trouble": error.message, "limits": ""}
+    seen = {"share": 1.0, "ending": record.run.ending, "trouble": record.run.error,
+            "late_s": late_s(record.environment), "limits": ""}  # fmt: skip
+    if recorded_limits(record):  # judged only then, for that takes what a report takes
+        seen["limits"] = run_files.look(path).listed.limits
+    return seen
 
 
 def _refused(message: str) -> dict[str, Any]:
