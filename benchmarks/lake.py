@@ -19,6 +19,7 @@ import argparse
 import multiprocessing
 import os
 import platform
+import resource
 import shutil
 import tempfile
 import time
@@ -42,7 +43,7 @@ from teijo.terms.remark import Remark, RemarkKind
 
 SETTINGS: Final = {"seconds": "10ms", "rest": "1ms", "passes": "2"}
 DRIVES: Final = 2500
-FIRST: Final = datetime(2023, 1, 1)
+FIRST: Final = datetime(2022, 11, 1)
 YEAR_DAYS: Final = 365
 HISTOGRAMS: Final = 10
 """Of so many copies one has histograms."""
@@ -112,6 +113,14 @@ def show_views(lake: Lake) -> None:
         print(f"  {view}: {took}, {rows:,} rows")
 
 
+def worked() -> float:
+    """Return the time of processors that this process and those it began have taken, in seconds."""
+    own, others = (
+        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return sum(each.ru_utime + each.ru_stime for each in (own, others))
+
+
 @contextmanager
 def timed(what: str) -> Iterator[None]:
     """Print how long something takes."""
@@ -122,11 +131,14 @@ def timed(what: str) -> Iterator[None]:
 
 def small(folder: Path, lake: Lake, runs: int) -> None:
     """Add run files, and ask before and after compacting."""
-    began_s = time.perf_counter()
-    added = lake.add([folder], processes=os.cpu_count() or 1)
-    took_s = time.perf_counter() - began_s
+    processes = os.cpu_count() or 1
+    began_s, worked_s = time.perf_counter(), worked()
+    added = lake.add([folder], processes=processes)
+    took_s, worked_s = time.perf_counter() - began_s, worked() - worked_s
     assert (added.runs, added.refused) == (runs, ()), added.refused[:3]
     print(f"added {added.runs:,} runs in {took_s:.1f} s: {added.runs / took_s:.0f} a second")
+    rate = added.runs / worked_s * processes
+    print(f"  {worked_s:.1f} s of processors: {rate:.0f} a second if {processes} were free for it")
     with timed("added once more, when all are there"):
         assert lake.add([folder]).there == runs
     here, there = bytes_below(folder), bytes_below(Path(lake.store.root))

@@ -127,5 +127,14 @@ def test_what_a_writer_left_long_ago_is_removed_and_what_one_writes_now_is_not(
         path = tmp_path / old.partition.name_of(table, old.id)  # type: ignore[arg-type]
         moment = path.stat().st_mtime_ns - 2 * DAY_NS
         os.utime(path, ns=(moment, moment))
+    folder = (tmp_path / whole.partition.name_of("runs", whole.id)).parent
+    for name, age_ns in (("old", 2 * DAY_NS), ("young", 0)):
+        path = folder / f".{whole.id}.parquet.0123abc{len(name)}"
+        path.write_bytes(b"half")
+        moment = path.stat().st_mtime_ns - age_ns
+        os.utime(path, ns=(moment, moment))
     lake.compact()
     assert [batch.id for batch in lake.store.batches()] == sorted([young.id, whole.id])
+    assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == [
+        f".{whole.id}.parquet.0123abc5"
+    ]

@@ -1,6 +1,8 @@
 """Writers, compactions and readers of one lake at the same time: nothing is lost or there twice."""
 
 import multiprocessing
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,37 @@ def write(place: str, rows: RunRows, first: int) -> None:
 def compact(place: str, times: int) -> None:
     for _ in range(times):
         Lake(store_at(place)).compact()
+
+
+def write_and_die(place: str, rows: RunRows, flushes: int) -> None:
+    """Write a batch, and be killed when so many files and folders were flushed."""
+    flush, left = os.fsync, [flushes]
+
+    def counted(descriptor: int) -> None:
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left[0] -= 1
+        flush(descriptor)
+
+    os.fsync = counted
+    write_batches(store_at(place), [rows])
+
+
+@pytest.mark.parametrize("flushes", range(0, 8, 2))
+def test_a_writer_that_is_killed_anywhere_leaves_what_was_there(
+    tmp_path: Path, rows: RunRows, flushes: int
+) -> None:
+    lake = lake_of(tmp_path, [another(rows, 1)])
+    start = multiprocessing.get_context("spawn")
+    writer = start.Process(target=write_and_die, args=(lake.store.given, another(rows, 2), flushes))
+    writer.start()
+    writer.join()
+    assert writer.exitcode == -signal.SIGKILL
+    assert [row["run_id"] for row in lake.sql("FROM runs").to_pylist()] == ["run-000001"]
+    lake.compact()
+    write_batches(lake.store, [another(rows, 2)])
+    assert lake.sql("SELECT count(*) AS n FROM runs").to_pylist() == [{"n": 2}]
+    assert lake.sql("SELECT DISTINCT run_id FROM figures").num_rows == 2
 
 
 def test_what_was_written_stays_while_others_write_and_compact(

@@ -37,6 +37,7 @@ def test_every_view_has_its_section_with_a_table(tmp_path: Path, rows: RunRows) 
     for title in TITLES[1:]:
         tables = [each for each in sections[title].blocks if isinstance(each, model.Table)]
         assert [len(each.rows) > 0 for each in tables] == [True], title
+    assert " 2026 " in text.render(document), "a year has no comma"
     (chart,) = [
         block for each in document.sections for block in each.blocks
         if isinstance(block, model.XYChart)

@@ -67,6 +67,7 @@ def _remove_left(look: Look, batches: Sequence[Batch]) -> None:
     for batch in batches:
         if not batch.is_whole and latest_ns - batch.changed_ns > _LEFT_NS:
             look.store.remove(batch)
+    look.store.remove_unfinished(latest_ns - _LEFT_NS)
 
 
 def _compact_partition(look: Look, partition: Partition, batches: Sequence[Batch]) -> None:

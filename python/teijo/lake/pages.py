@@ -81,7 +81,7 @@ _VIEWS: Final = (
         none="No drive was measured in two years that follow each other and got slower.",
         columns=(
             ("model", "Model", None), ("serial", "Serial no", None), *_PLACE,
-            ("year", "Year", 0), ("before", "Before", _DIGITS), ("now", "Now", _DIGITS), *_UNIT,
+            ("year", "Year", None), ("before", "Before", _DIGITS), ("now", "Now", _DIGITS), *_UNIT,
             ("slower_percent", "Slower, %", 1), ("apart", "Intervals apart", None),
         ),
         order="coalesce(apart, false) DESC, slower_percent DESC, serial, method, cell, figure",
@@ -201,15 +201,17 @@ def _table(view: _View, rows: Sequence[_Row]) -> model.Table:
     shown = [each for each in view.columns if any(row[each[0]] not in (None, "") for row in rows)]
     return model.Table(
         columns=tuple(model.Column(name=heading, digits=digits) for _, heading, digits in shown),
-        rows=tuple(tuple(_value(row[name]) for name, _, _ in shown) for row in rows),
+        rows=tuple(tuple(_value(row[name], digits) for name, _, digits in shown) for row in rows),
         caption=view.title,
     )
 
 
-def _value(value: Any) -> model.Value:
+def _value(value: Any, digits: int | None) -> model.Value:
     match value:
         case bool():
             return "yes" if value else "no"
+        case int() if digits is None:  # a year
+            return Verbatim(value)
         case int() | float() | None:
             return value
         case datetime():

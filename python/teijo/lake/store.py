@@ -26,6 +26,7 @@ _NAME: Final = re.compile(
     r"(?P<table>" + "|".join(_TABLES) + r")/method=(?P<method>[a-z0-9][a-z0-9._-]*)"
     r"/month=(?P<month>[0-9]{4}-[0-9]{2})/(?P<batch>[0-9a-f]{32})\.parquet"
 )
+_UNFINISHED: Final = re.compile(r"\.[0-9a-f]{32}\.parquet\.[0-9a-f]{8}")
 _MARKER_MOST: Final = 64 * KIB
 _LISTINGS_MOST: Final = 10
 _ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
@@ -250,6 +251,22 @@ class Store:
                 continue
             except OSError as error:
                 raise self._unreachable(error) from error
+
+    def remove_unfinished(self, before_ns: int) -> None:
+        """Remove what a writer was killed at, of files that were written last before a moment.
+
+        Raises:
+            HostError: it cannot be removed.
+        """
+        if not self.is_local:
+            return  # an upload that was not ended is no object
+        try:
+            for table in _TABLES:
+                for name, _, changed_ns in _local(self.root, table):
+                    if changed_ns < before_ns and _UNFINISHED.fullmatch(name.rpartition("/")[2]):
+                        Path(self.path(name)).unlink(missing_ok=True)
+        except OSError as error:
+            raise self._unreachable(error) from error
 
     def _unreachable(self, error: OSError) -> HostError:
         return HostError(
