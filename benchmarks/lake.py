@@ -9,10 +9,10 @@ years. Then they are added by as many processes as there are processors, asked, 
 again.
 
 The large lake is grown from that one: DuckDB writes each run a hundred times, with an id, a serial
-number and figures of its own, into files as `compact` makes them. Histograms are grown for a tenth
-of the runs, for no view reads them. Times are of one question with a new connection, the files in
-the page cache, the answer in Arrow: the least of three, and the time of processors that it took,
-which says more on a machine that is shared.
+number and figures of its own, into files as `compact` makes them; every tenth drive gets slower in
+its last year. Histograms are grown for a tenth of the runs, for no view reads them. Times are of
+one question with a new connection, the files in the page cache, the answer in Arrow: the least of
+three, and the time of processors that it took, which says more on a machine that is shared.
 """
 
 import argparse
@@ -45,6 +45,7 @@ SETTINGS: Final = {"seconds": "10ms", "rest": "1ms", "passes": "2"}
 DRIVES: Final = 2500
 FIRST: Final = datetime(2022, 11, 1)
 YEAR_DAYS: Final = 365
+LAST: Final = FIRST + timedelta(days=3 * YEAR_DAYS)
 HISTOGRAMS: Final = 10
 """Of so many copies one has histograms."""
 TIMES: Final = 3
@@ -178,7 +179,10 @@ def copied(
     if table == "figures":
         # A thousandth of scatter, other for each copy.
         scatter = "(1 + 0.001 * (hash(run_id, k, figure) % 2001 - 1000.0) / 1000)"
-        changed |= {name: f"{name} * {scatter}" for name in ("value", "low", "high")}
+        # Every tenth copy of a drive has half its rates in the last year.
+        is_slower = f"k % 10 = 0 AND started_at >= '{LAST}' AND more_is_faster"
+        slower = f"CASE WHEN {is_slower} THEN 0.5 ELSE 1 END"
+        changed |= {name: f"{name} * {scatter} * {slower}" for name in ("value", "low", "high")}
     wanted = copies // HISTOGRAMS if table == "histograms" else copies
     new = ", ".join(f"{how} AS {name}" for name, how in changed.items())
     answer = db.sql(

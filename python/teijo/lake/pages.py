@@ -76,15 +76,15 @@ _VIEWS: Final = (
     _View(
         name="slower_than_last_year",
         title="Slower than last year",
-        says="Drives whose median of a year is worse than that of the year before. Those come "
-        "first whose intervals at 95 % lie apart.",
-        none="No drive was measured in two years that follow each other and got slower.",
+        says="Drives that were worse in the last year of their runs than in the year before, where "
+        "the intervals at 95 % of the two leave each other out.",
+        none="No drive that was measured in two years that follow each other got slower.",
         columns=(
             ("model", "Model", None), ("serial", "Serial no", None), *_PLACE,
             ("year", "Year", None), ("before", "Before", _DIGITS), ("now", "Now", _DIGITS), *_UNIT,
-            ("slower_percent", "Slower, %", 1), ("apart", "Intervals apart", None),
+            ("slower_percent", "Slower, %", 1),
         ),
-        order="coalesce(apart, false) DESC, slower_percent DESC, serial, method, cell, figure",
+        order="slower_percent DESC, serial, method, cell, figure",
         where=_USUAL,
     ),
     _View(
@@ -208,8 +208,6 @@ def _table(view: _View, rows: Sequence[_Row]) -> model.Table:
 
 def _value(value: Any, digits: int | None) -> model.Value:
     match value:
-        case bool():
-            return "yes" if value else "no"
         case int() if digits is None:  # a year
             return Verbatim(value)
         case int() | float() | None:

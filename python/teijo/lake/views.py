@@ -44,25 +44,35 @@ WHERE (a.first, a.firmware) < (b.first, b.firmware)
 ORDER BY model, {_PLACE}, a.first, b.first
 """
 
+_BEFORE: Final = "FILTER (year(started_at) < d.year)"
+_NOW: Final = "FILTER (year(started_at) = d.year)"
 SLOWER_THAN_LAST_YEAR: Final = f"""
-WITH each AS (
-    SELECT model, serial, {_PLACE}, more_is_faster, year(started_at) AS year, count(*) AS runs,
-        median(value) AS value, min(low) AS low, max(high) AS high
-    FROM figures WHERE low IS NOT NULL AND serial <> '' AND more_is_faster IS NOT NULL
-    GROUP BY model, serial, {_PLACE}, more_is_faster, year(started_at)
-), pair AS (
-    SELECT b.model, b.serial, b.method, b.part, b.cell, b.figure, b.unit, b.more_is_faster,
-        b.year, a.runs AS runs_before, b.runs AS runs_now, a.value AS before, b.value AS now,
-        CASE b.more_is_faster WHEN true THEN b.high < a.low ELSE b.low > a.high END AS apart
-    FROM each AS a JOIN each AS b USING (model, serial, {_PLACE}, more_is_faster)
-    WHERE b.year = a.year + 1 AND a.value > 0 AND b.value > 0
+WITH drives AS (
+    SELECT model, serial, method, max(year(started_at)) AS year, row_number() OVER () AS drive
+    FROM runs WHERE serial <> '' GROUP BY model, serial, method
+    HAVING list_contains(list(year(started_at)), max(year(started_at)) - 1)
+), each AS (
+    SELECT drive, d.year, part, cell, figure, unit, more_is_faster,
+        count(*) {_BEFORE} AS runs_before, count(*) {_NOW} AS runs_now,
+        avg(value) {_BEFORE} AS before, avg(value) {_NOW} AS now,
+        min(low) {_BEFORE} AS low_before, max(high) {_BEFORE} AS high_before,
+        min(low) {_NOW} AS low_now, max(high) {_NOW} AS high_now
+    FROM figures JOIN drives AS d USING (model, serial, method)
+    WHERE low IS NOT NULL AND more_is_faster IS NOT NULL AND year(started_at) >= d.year - 1
+    GROUP BY ALL
 )
 SELECT model, serial, {_PLACE}, year, runs_before, runs_now, before, now,
-    100 * ({_SLOWER}) AS slower_percent, apart
-FROM pair WHERE {_SLOWER} > 0
-ORDER BY year DESC, slower_percent DESC, model, serial, {_PLACE}
+    100 * ({_SLOWER}) AS slower_percent
+FROM each JOIN drives USING (drive, year)
+WHERE CASE more_is_faster WHEN true THEN high_now < low_before ELSE low_now > high_before END
+    AND before > 0 AND now > 0
+ORDER BY slower_percent DESC, model, serial, {_PLACE}
 """
-"""Without an interval nothing can be said of a single drive, so only figures that have one."""
+"""Of the last year in which a drive was measured and the one before. A drive whose intervals reach
+into each other may be as it was, and without an interval nothing can be said of a single drive.
+
+A drive has a number here, for its texts would be in each of many groups.
+"""
 
 THROTTLED_RUNS: Final = """
 SELECT r.started_at, r.model, r.serial, r.firmware, r.host, r.method, r.verdict, r.run_id,
@@ -81,14 +91,14 @@ WITH counted AS (
 ), each AS (
     SELECT group_campaign, group_fleet, model, {_PLACE}, count(*) AS runs,
         min(value) AS least, median(value) AS median, max(value) AS most,
-        100 * (max(value) - min(value)) / nullif(median(value), 0) AS spread_percent,
-        CASE WHEN bool_and(more_is_faster) THEN arg_min(serial, value)
-            WHEN bool_and(NOT more_is_faster) THEN arg_max(serial, value) END AS slowest_drive
+        arg_min(serial, value) AS of_least, arg_max(serial, value) AS of_most,
+        bool_and(more_is_faster) AS is_rate, bool_or(more_is_faster) AS is_some_rate
     FROM figures WHERE group_campaign <> '' OR group_fleet <> ''
     GROUP BY group_campaign, group_fleet, model, {_PLACE}
 )
 SELECT group_campaign, group_fleet, model, {_PLACE}, runs, drives, least, median, most,
-    spread_percent, slowest_drive
+    100 * (most - least) / nullif(median, 0) AS spread_percent,
+    CASE WHEN is_rate THEN of_least WHEN NOT is_some_rate THEN of_most END AS slowest_drive
 FROM each JOIN counted USING (group_campaign, group_fleet, model, method)
 ORDER BY group_campaign, group_fleet, model, {_PLACE}
 """
