@@ -64,7 +64,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 export T_IO_URING ?= $(if $(FIO_SOURCE),$(FIO_SOURCE)/t/io_uring)
 
-.PHONY: all run examples test test-long campaign vm test-vm coverage test-boot nthcall world lint lint-rust lint-python format build docs bench cpu house-numbers error-rates fuzz miri audit lock clean help
+.PHONY: all run examples test test-long campaign vm test-vm coverage test-boot nthcall world lint lint-rust lint-python format build docs bench cpu house-numbers error-rates fleet-rates fuzz miri audit lock clean help
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
@@ -162,6 +162,9 @@ campaign: .stamps/apt-test $(STAMPS)/built ## run the tests that CI leaves out: 
 error-rates: $(STAMPS)/built ## count how often `teijo compare` errs: ten runs of each test, 45 pairs (an hour; resumable)
 	@nice $(BIN)/python benchmarks/error_rates.py run --folder target/error_rates
 	@$(BIN)/python benchmarks/error_rates.py judge --folder target/error_rates
+
+fleet-rates: $(STAMPS)/built ## count how often `teijo fleet report` errs: 100 fleets of 40 drives (half an hour; resumable)
+	@nice $(BIN)/python benchmarks/fleet_outliers.py --folder target/fleet_outliers
 	@nice $(BIN)/python -m pytest -s -m campaign tests/methods/studies
 
 fuzz: $(STAMPS)/built ## feed every reader 10^6 inputs, then Rust for FUZZ seconds, with cargo-fuzz [INPUTS=10000 FUZZ=600]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from teijo.analysis.quantities import IOPS, LATENCY
-from teijo.compare.fleet.drive import drive_of, hottest_c, slot_of
+from teijo.compare.fleet.drive import drive_of, hottest_c, in_order, slot_of
 from teijo.compare.limit import FACT
 from teijo.methods.parts import parts_of
 from teijo.terms.provenance import GroupName
@@ -79,3 +79,10 @@ def test_a_drive_is_the_same_in_two_runs_by_name_and_serial() -> None:
     group = {**moved.run.group, GroupName.DRIVE: "bay-09"}
     moved = replace(moved, run=replace(moved.run, group=group))
     assert drive_of(moved, "d").identity != one.identity
+
+
+def test_names_stand_in_the_order_of_their_numbers() -> None:
+    names = ["host-10", "host-9", "a2b10", "a2b9", "host", "10", "9"]
+    assert sorted(names, key=in_order) == [
+        "9", "10", "a2b9", "a2b10", "host", "host-9", "host-10",
+    ]  # fmt: skip

@@ -314,3 +314,16 @@ def test_a_spike_answers_to_pointing_among_however_many_points(
     else:
         assert len(answering) <= HOVER_POINTS_MOST + 2 * len(lengths)
         assert hover["transform"] == [{"filter": "datum.u"}]
+
+
+def test_a_few_points_stay_large_over_very_many_small_ones() -> None:
+    many = Series(name="many", x=tuple(range(900)), y=(1.0,) * 900, style="points")
+    few = Series(name="few", x=(3,), y=(2.0,), style="points")
+    for drawn in (chart(many, few), chart(few, many)):
+        sizes = [layer["mark"]["size"] for layer in layers(drawn)]
+        assert sizes == sorted(sizes)
+        assert len(sizes) == 2
+        names = [{row["s"] for row in layer["data"]["values"]} for layer in layers(drawn)]
+        assert names == [{"many"}, {"few"}]
+        assert svg(specification(drawn, PAPER))
+    assert len(layers(chart(few))) == len(layers(chart(many))) == 1

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from teijo.compare.conditions import ASPECTS, Deviation
-from teijo.compare.fleet.drive import Drive
+from teijo.compare.fleet.drive import Drive, in_order
 from teijo.document.phrase import Verbatim, listed, say
 from teijo.errors import UsageError
 
@@ -73,7 +73,9 @@ def chosen_from(
     return Chosen(
         fleet=name,
         method=method,
-        drives=_named_apart(sorted(kept, key=lambda each: (each.name, each.host, each.file))),
+        drives=_named_apart(
+            sorted(kept, key=lambda each: (in_order(each.name), each.host, each.file))
+        ),
         unfinished=unfinished,
         left_out=tuple(left_out),
         deviations=_deviations(kept, words),

@@ -1,5 +1,6 @@
 """One drive of a fleet: what is kept of its run, so that a thousand runs need not be held."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -121,6 +122,15 @@ def drive_of(record: Record, file: str, asked: Iterable[str] = ()) -> Drive:
         limits=judged(record, limits),
         remarks=record.remarks,
     )  # fmt: skip
+
+
+def in_order(name: str) -> list[tuple[str, int]]:
+    """Return what names are sorted by: "host-9" stands before "host-10"."""
+    parts = re.split(r"([0-9]{1,9})", name)
+    return [
+        (text, int(number or 0))
+        for text, number in zip(parts[::2], [*parts[1::2], ""], strict=True)
+    ]
 
 
 def hottest_c(record: Record) -> int | None:

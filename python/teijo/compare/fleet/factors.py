@@ -16,7 +16,7 @@ from teijo.analysis import drift
 from teijo.analysis.difference import CONFIDENCE, holm
 from teijo.analysis.drift import LEAST_PER_GROUP, Shuffled
 from teijo.analysis.outliers import LEAST_DRIVES
-from teijo.compare.fleet.drive import Drive
+from teijo.compare.fleet.drive import Drive, in_order
 from teijo.document.phrase import Verbatim, listed, say
 
 Floats = NDArray[np.float64]
@@ -247,7 +247,7 @@ def _with_numbers(factor: Factor, asked: _Asked, levels: Floats, tests: int) -> 
         factor,
         groups=tuple(
             Group(name=Verbatim(name), drives=len(each), percent=percent_of(float(np.median(each))))
-            for name, each in sorted(own.items(), key=lambda pair: str(pair[0]))
+            for name, each in sorted(own.items(), key=lambda pair: in_order(str(pair[0])))
         ),
         least=percent_of(drift.least_difference(scale, sizes[0], sizes[1], tests=tests)),
     )

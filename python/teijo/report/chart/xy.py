@@ -183,19 +183,14 @@ def _series_layers(chart: XYChart, x: Json, y: Json, canvas: Canvas) -> list[Jso
                 "encoding": encoding | {"order": order} | ({"strokeDash": dash} if dash else {}),
             }
         )
-    if dotted:
-        layers.append(
-            {
-                **_own_data(chart, dotted, is_shared=hovers),
-                "mark": {
-                    "type": "point",
-                    "filled": True,
-                    "opacity": 1,
-                    "size": _point_size(dotted),
-                },
-                "encoding": encoding | {"shape": _shapes(names, chart, canvas)},
-            }
-        )
+    layers += [
+        {
+            **_own_data(chart, several, is_shared=hovers),
+            "mark": {"type": "point", "filled": True, "opacity": 1, "size": size},
+            "encoding": encoding | {"shape": _shapes(names, chart, canvas)},
+        }
+        for size, several in _by_size(dotted)
+    ]
     if layers and canvas.interactive:
         if _zooms(chart, canvas):
             layers[0]["params"] = [ZOOM]
@@ -339,8 +334,11 @@ def _by_series(names: Sequence[str], signs: Sequence[object]) -> Json:
     }
 
 
-def _point_size(dotted: Sequence[Series]) -> int:
-    return 56 if max(len(series.x) for series in dotted) <= DENSE_POINTS else 9
+def _by_size(dotted: Sequence[Series]) -> list[tuple[int, list[Series]]]:
+    """Return series by the size of their points, small ones first: few stay visible on many."""
+    dense = [series for series in dotted if len(series.x) > DENSE_POINTS]
+    few = [series for series in dotted if len(series.x) <= DENSE_POINTS]
+    return [(size, several) for size, several in ((9, dense), (56, few)) if several]
 
 
 ZOOM: Final[Json] = {
