@@ -8,7 +8,7 @@ import pytest
 
 from teijo import api
 from tests.cli.conftest import Teijo
-from tests.crash.runs import SHORT
+from tests.crash.runs import DRIVE, SHORT, in_a_child, killed_after, run_iops
 
 DRIVES = 7
 SLOW = 4
@@ -117,7 +117,7 @@ def test_what_cannot_be_done_is_refused(
 def test_a_place_that_is_not_there_or_empty_is_said(teijo: Teijo, tmp_path: Path) -> None:
     code, _, err = teijo("fleet", "report", tmp_path / "nowhere")
     assert code == 2
-    assert "There is no file or folder" in err
+    assert "There is no run file" in err
     code, _, err = teijo("fleet", "report", tmp_path)
     assert code == 2
     assert "There is no run file here" in err
@@ -130,3 +130,23 @@ def test_a_verb_of_two_words_is_found_and_a_part_of_it_is_not_another(teijo: Tei
     code, _, err = teijo("--lang", "ja", "fleet", "report")
     assert code == 2
     assert "PLACE" in err
+
+
+def test_a_run_that_was_killed_is_listed_with_how_far_it_came(
+    teijo: Teijo, lab: Path, tmp_path: Path
+) -> None:
+    whole = shutil.copytree(lab, tmp_path / "lab")
+    place = whole / "h0" / "d9.teijo"
+    group = {"fleet": "spring", "host": "h0", "drive": "bay-9"}
+    in_a_child(lambda: run_iops(place, f"{DRIVE}&seed=10", group=group, observer=killed_after(8)))
+    code, out, err = teijo("fleet", "report", whole, "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    (half,) = found["unfinished"]
+    assert (half["name"], half["ending"], half["steps"]) == ("bay-9", "running", 8)
+    assert half["file"].endswith("d9.teijo.open")
+    assert len(found["drives"]) == DRIVES
+    _, told, _ = teijo("fleet", "report", whole, "--format", "text")
+    assert "running, or left open" in told
+    code, _, _ = teijo("fleet", "report", place, "--json")
+    assert code == 0

@@ -67,6 +67,9 @@ LINES = (
     ("resume", "pipe"),
     ("resume", "a" * 300),
     ("compare", "pipe", "zero"),
+    ("fleet", "report", "a" * 300),
+    ("fleet", "report", "a\0b"),
+    ("fleet", "report", "pipe", "zero"),
 )
 
 

@@ -168,6 +168,9 @@ def test_every_verb_that_reads_a_run_file_shows_it_harmless(
         ("export", path, "--to", "csv", "--table", "steps"),
         ("compare", path, other, "--format", "text"),
         ("compare", path, other, "--json"),
+        ("fleet", "report", path, other, "--format", "text"),
+        ("fleet", "report", path, other, "--format", "text", "--lang", "ja"),
+        ("fleet", "report", path, other, "--json"),
         ("compare", f"{hostile.ATTACKS[2]}={path}".replace("/", "|", 0), other, "--json"),
     ):
         code, out, err = teijo(*line)
@@ -302,6 +305,8 @@ def test_a_hostile_argument_of_any_verb_is_told_in_words_that_obey_nothing(
         ("preview", "iops", "sim:hdd-7200", "--endurance", attack), ("resume", folder),
         ("report", folder), ("report", "x", "--format", attack), ("compare", folder, "b"),
         ("compare", "a", "b", "--allow", attack), ("export", folder),
+        ("fleet", "report", folder), ("fleet", "report", "x", "--limit", attack),
+        ("fleet", "report", "x", "--fleet", attack), ("fleet", attack),
         ("export", "x", "--to", attack),
         ("steady", "1", attack), ("steady", "--csv", folder, "--column", attack),
         ("calibrate", "--seconds", attack),

@@ -12,8 +12,9 @@ from teijo.compare.fleet.pages import pages
 from teijo.compare.limit import limits_from
 from teijo.document.model import Document
 from teijo.document.phrase import Verbatim
-from teijo.errors import RunFileError, TeijoError, host_error
+from teijo.errors import TeijoError, host_error
 from teijo.outside.text import visible
+from teijo.runfile import reader
 from teijo.runfile.places import places
 
 
@@ -31,7 +32,7 @@ def fleet_report(
     A file that cannot be read is left out, with the reason; so is what was not made alike.
 
     Raises:
-        RunFileError: a path is no file or folder. HostError: a folder cannot be read.
+        RunFileError: a path is no run file or folder. HostError: a folder cannot be read.
         PlanError: a limit is none.
         UsageError: there is no run, several fleets and none named, or a word allows nothing.
     """
@@ -56,18 +57,21 @@ def _files(paths: Iterable[Path | str]) -> list[Path]:
     """Return every run file that is named or lies in a folder, each once."""
     found: dict[Path, Path] = {}
     for path in map(Path, paths):
-        if path.is_dir():
+        if _is_folder(path):
             several = [path / place for place in places(path, recursive=True)]
-        elif path.exists():
-            several = [path]
         else:
-            raise RunFileError(
-                f"There is no file or folder {path}",
-                remedy="Name run files, or folders that have some: teijo fleet report DIR",
-            )
+            # Of a run that goes on, the open file beside the name that it will have.
+            several = [reader.locate(path)]
         for each in several:
             found.setdefault(each.resolve(), each)
     return list(found.values())
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a name too long, a folder that may not be entered
+        return False
 
 
 def _look(path: Path, limits: tuple[str, ...]) -> Drive | LeftOut:
