@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use rand_xoshiro::rand_core::Rng;
 use teijo_engine::request::Op;
 
+use super::flushing::Flushing;
 use super::ssd::{Counters, DieClock, Ssd};
 use super::table::PARAMETERS;
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES};
@@ -20,23 +21,16 @@ impl Ssd {
     fn trim(&mut self, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> u64 {
         let end_bytes = offset_bytes + u64::from(length_bytes);
         let unit_bytes = 1u64 << self.unit_shift;
+        if let Some(ahead) = &mut self.read_ahead {
+            let last = (end_bytes - 1) >> self.unit_shift;
+            ahead.forget((offset_bytes >> self.unit_shift) as u32, last as u32);
+        }
         for unit in offset_bytes.div_ceil(unit_bytes)..end_bytes >> self.unit_shift {
             self.ftl.trim(unit as u32);
         }
         self.counters.trimmed_bytes += u64::from(length_bytes);
         self.front.free_ns = at_ns.max(self.front.free_ns) + self.times.write_command;
         self.front.free_ns + self.times.ack
-    }
-
-    /// Programs what is being gathered and waits for all that is in the buffer; where that outlives
-    /// a power cut, only for its turn.
-    fn flush(&mut self, at_ns: u64) -> u64 {
-        if self.params.power_loss_protection {
-            self.front.free_ns = at_ns.max(self.front.free_ns) + self.times.flush;
-            return self.front.free_ns + self.times.ack;
-        }
-        self.pad(at_ns.max(self.admitted_ns));
-        at_ns.max(self.drained_ns) + self.times.flush + self.times.ack
     }
 
     /// Everything is at rest from `at_ns` on, and the buffer empty.
@@ -54,6 +48,12 @@ impl Ssd {
         }
         if let Some(upkeep) = &mut self.upkeep {
             upkeep.rest(at_ns, self.ftl.programs);
+        }
+        if let Some(ahead) = &mut self.read_ahead {
+            ahead.clear();
+        }
+        if let Some(flushing) = &mut self.flushing {
+            *flushing = Flushing::default();
         }
     }
 
@@ -88,6 +88,9 @@ impl Device for Ssd {
         };
         if self.heat.is_some() {
             self.warm(at_ns);
+        }
+        if let Some(flushing) = &mut self.flushing {
+            flushing.answer(done_ns);
         }
         Outcome {
             done_ns,
@@ -258,6 +261,12 @@ impl Device for Ssd {
         }
         if let Some(upkeep) = &self.upkeep {
             upkeep.visit(&mut mix);
+        }
+        if let Some(ahead) = &self.read_ahead {
+            ahead.visit(&mut mix);
+        }
+        if let Some(flushing) = &self.flushing {
+            flushing.visit(&mut mix);
         }
         self.front.visit(&mut mix);
         let Counters {

@@ -1,7 +1,7 @@
 //! Solid-state drives: `ftl` knows which slot holds what; its methods are also in `collect`
 //! (cleaning), `packed` (compression), `folding` (the region written first), `far_map` and `audit`.
-//! `ssd` knows how long everything takes; its methods are also in `background`, `besides`,
-//! `placing` and `face` (the device as others see it). `front` is the way in. `params` and `table`
+//! `ssd` knows how long everything takes; its methods are also in `reading`, `flushing`,
+//! `background`, `besides`, `placing` and `face` (the device as others see it). `front` is the way in. `params` and `table`
 //! have the parameters, `need` the memory they take.
 
 mod audit;
@@ -12,6 +12,7 @@ mod by_second;
 mod collect;
 mod face;
 mod far_map;
+mod flushing;
 mod folding;
 mod front;
 mod ftl;
@@ -26,6 +27,8 @@ mod packing;
 pub mod params;
 mod pending;
 mod placing;
+mod read_ahead;
+mod reading;
 mod region;
 mod ssd;
 mod table;

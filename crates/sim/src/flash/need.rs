@@ -4,6 +4,7 @@ use super::block::Block;
 use super::ftl::Die;
 use super::map_cache::MapCache;
 use super::packing::Packing;
+use super::read_ahead::ReadAhead;
 use super::region::Region;
 use super::ssd::{DieClock, Ssd};
 use super::upkeep::Upkeep;
@@ -41,7 +42,9 @@ impl SsdParams {
         // Without power-loss protection it is known of each slot what a cut would take from it.
         let slot_bytes = if self.power_loss_protection { 8 } else { 16 };
         let own = size_of::<Ssd>() as u64 + slot_bytes * self.buffer_slots();
-        let besides = MapCache::need_bytes(self) + Upkeep::need_bytes(geometry.dies);
+        let besides = MapCache::need_bytes(self)
+            + Upkeep::need_bytes(geometry.dies)
+            + ReadAhead::need_bytes(self);
         Ok(own.saturating_add(maps + besides + dies * of_die))
     }
 }

@@ -219,13 +219,18 @@ pub struct SsdParams {
     pub mapping_bytes: u32,
     /// `None`: the mapping unit.
     pub page_bytes: Option<u32>,
+    /// What is decoded at once; `None`: the mapping unit.
+    pub codeword_bytes: Option<u32>,
     pub buffer_bytes: u64,
     pub program_ns: u64,
     pub read_ns: u64,
+    pub transfer_ns: u64,
     pub erase_ns: u64,
     pub read_command_ns: u64,
     pub write_command_ns: u64,
     pub unit_ns: u64,
+    pub read_unit_ns: u64,
+    pub read_ahead_bytes: u64,
     pub ack_ns: u64,
     pub write_ack_ns: u64,
     pub link_mb_per_second: f64,
@@ -248,6 +253,8 @@ pub struct SsdParams {
     /// Whether the buffer outlives a power cut, and a flush need not wait for it.
     pub power_loss_protection: bool,
     pub flush_ns: u64,
+    /// Whether a flush shares the drive with no other command.
+    pub flush_alone: bool,
     pub slow_die: Option<SlowDie>,
     pub purge_ns: u64,
     pub page_times: PageTimes,
@@ -330,6 +337,12 @@ impl SsdParams {
         (page_bytes / self.mapping_bytes).max(1)
     }
 
+    /// Mapping units that are read ahead of a sequence.
+    pub(crate) fn read_ahead_units(&self) -> u64 {
+        self.read_ahead_bytes
+            .div_ceil(u64::from(self.mapping_bytes))
+    }
+
     /// Mapping units that the write buffer holds.
     pub(crate) fn buffer_slots(&self) -> u64 {
         let slots = self.buffer_bytes / u64::from(self.mapping_bytes);
@@ -357,6 +370,14 @@ impl SsdParams {
                  {block_size_bytes} B",
                 self.mapping_bytes
             ));
+        }
+        if let Some(codeword_bytes) = self.codeword_bytes {
+            if codeword_bytes > self.mapping_bytes {
+                return Some(format!(
+                    "a codeword of {codeword_bytes} B is at most the mapping unit of {} B",
+                    self.mapping_bytes
+                ));
+            }
         }
         if self.compression.on && (self.page_units() > 1 || self.has_region()) {
             let why = "a drive that compresses packs units closely: it has neither pages of \

@@ -1,18 +1,20 @@
 //! A solid-state drive in virtual time. No event queue: every resource (front end, write path,
 //! buffer slot, die) carries the time it is free from, and an I/O walks through them. Integer
-//! nanoseconds only, so that a run is the same bits everywhere. Here are reads and writes; what
-//! dies do besides is in `background`, the device as others see it in `face`.
+//! nanoseconds only, so that a run is the same bits everywhere. Here are writes; reads are in
+//! `reading`, what dies do besides in `background`, the device as others see it in `face`.
 
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use teijo_engine::request::Op;
 
+use super::flushing::Flushing;
 use super::front::Front;
 use super::ftl::Ftl;
 use super::heat::Heat;
 use super::held::Held;
 use super::jitter::Jitter;
 use super::map_cache::MapCache;
+use super::read_ahead::ReadAhead;
 use super::times::{Slow, Times};
 use super::upkeep::Upkeep;
 use crate::device::Identity;
@@ -76,6 +78,8 @@ pub struct Ssd {
     pub(super) heat: Option<Box<Heat>>,
     pub(super) map_cache: Option<Box<MapCache>>,
     pub(super) upkeep: Option<Box<Upkeep>>,
+    pub(super) read_ahead: Option<Box<ReadAhead>>,
+    pub(super) flushing: Option<Flushing>,
     pub(super) pool_blocks: u32,
     pub(super) has_region: bool,
     jitter: Jitter,
@@ -132,6 +136,8 @@ impl Ssd {
             heat,
             map_cache: MapCache::new(&params),
             upkeep: Upkeep::new(&params.upkeep, geometry.dies),
+            read_ahead: ReadAhead::new(&params),
+            flushing: params.flush_alone.then(Flushing::default),
             pool_blocks: pool_blocks.round() as u32,
             has_region: params.has_region(),
             jitter: Jitter::new(&params),
@@ -182,7 +188,7 @@ impl Ssd {
         self.times.host_program = (self.times.program * u64::from(self.left_q15)) >> 15;
     }
 
-    fn link_ns(&self, length_bytes: u64) -> u64 {
+    pub(super) fn link_ns(&self, length_bytes: u64) -> u64 {
         (length_bytes * self.times.link_q24) >> 24
     }
 
@@ -194,7 +200,7 @@ impl Ssd {
 
     /// When the front end has taken in a command that comes at `at_ns` and holds it `command_ns`.
     #[inline]
-    fn admit(&mut self, op: Op, command_ns: u64, at_ns: u64) -> u64 {
+    pub(super) fn admit(&mut self, op: Op, command_ns: u64, at_ns: u64) -> u64 {
         let (from_ns, stray_ns) = if self.upkeep.is_some() {
             self.held_up(at_ns)
         } else {
@@ -202,92 +208,6 @@ impl Ssd {
         };
         let (command_ns, turnaround_ns) = (command_ns + stray_ns, self.times.turnaround);
         self.front.serve(op, from_ns, command_ns, turnaround_ns)
-    }
-
-    pub(super) fn read(&mut self, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> u64 {
-        let length = u64::from(length_bytes);
-        let mut ready = self.admit(Op::Read, self.times.read_command, at_ns);
-        let first = (offset_bytes >> self.unit_shift) as u32;
-        let last = ((offset_bytes + length - 1) >> self.unit_shift) as u32;
-        let bus_ns = self.times.bus_unit * u64::from(last - first + 1);
-        let transfer_ns = self.link_ns(length).max(bus_ns);
-        let sent_ns = self.front.transfer(Op::Read, ready, transfer_ns);
-        if self.map_cache.is_some() {
-            ready = self.look_up(first, last, ready, false);
-        }
-        let (mut data_ns, mut page) = (None, None);
-        for unit in first..=last {
-            if let Some((die, its_page)) = self.ftl.place_of(unit) {
-                // Neighbours in one page are read at once.
-                let same = page.replace(its_page) == Some(its_page);
-                if !same {
-                    data_ns = data_ns.max(Some(self.read_page(die, ready)));
-                }
-            } else {
-                self.count_unwritten(unit, offset_bytes, length);
-            }
-        }
-        self.counters.read_bytes += length;
-        let units_ns = self.times.unit * u64::from(last - first);
-        let moved = match data_ns {
-            // Never written: the controller answers without the flash.
-            None => sent_ns,
-            Some(data_ns) if first == last => (data_ns + transfer_ns).max(sent_ns),
-            // The transfer follows the first page and cannot end before the last one.
-            Some(data_ns) => {
-                let one_ns = self.link_ns(1 << self.unit_shift).max(self.times.bus_unit);
-                (data_ns + one_ns).max(sent_ns + self.times.read)
-            }
-        };
-        moved + units_ns + self.times.ack
-    }
-
-    /// Counts what of a read lies in `unit`, which holds nothing.
-    #[cold]
-    fn count_unwritten(&mut self, unit: u32, offset_bytes: u64, length_bytes: u64) {
-        let start_bytes = u64::from(unit) << self.unit_shift;
-        let end_bytes = start_bytes + (1 << self.unit_shift);
-        self.counters.unwritten_bytes +=
-            end_bytes.min(offset_bytes + length_bytes) - start_bytes.max(offset_bytes);
-    }
-
-    /// Reads one page of `die` for the host; a busy die is suspended after `read_wait`.
-    #[inline]
-    pub(super) fn read_page(&mut self, die: u32, ready_ns: u64) -> u64 {
-        self.work_while_idle(die, ready_ns);
-        let mut page_ns = self.jittered(die, self.times.read);
-        let mut readings = 1;
-        if self.upkeep.is_some() {
-            self.refresh(die, ready_ns);
-            readings = self.readings();
-            page_ns += (readings - 1) * self.slow.of(die, self.times.read);
-        }
-        let wait_ns = self.longest_wait_ns(die);
-        let clock = &mut self.dies[die as usize];
-        let begin = clock.busy_until_ns.clamp(ready_ns, ready_ns + wait_ns);
-        let begin = begin.max(clock.read_until_ns);
-        let done = begin + page_ns;
-        clock.read_until_ns = done;
-        if clock.busy_until_ns > begin {
-            if clock.erase_until_ns == clock.busy_until_ns {
-                clock.erase_until_ns += page_ns;
-            }
-            clock.busy_until_ns += page_ns;
-        } else {
-            clock.busy_until_ns = done;
-        }
-        self.counters.page_reads += readings;
-        done
-    }
-
-    /// How long a read waits for `die` at the most before it suspends what the die does.
-    #[inline]
-    fn longest_wait_ns(&self, die: u32) -> u64 {
-        let clock = &self.dies[die as usize];
-        if clock.erase_until_ns == clock.busy_until_ns {
-            return self.params.read_wait_ns.min(self.params.erase_suspend_ns);
-        }
-        self.params.read_wait_ns
     }
 
     pub(super) fn write(&mut self, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> u64 {
@@ -300,6 +220,9 @@ impl Ssd {
         let last = (end_bytes - 1) >> self.unit_shift;
         if self.map_cache.is_some() {
             self.look_up(first as u32, last as u32, sent_ns, true);
+        }
+        if let Some(ahead) = &mut self.read_ahead {
+            ahead.forget(first as u32, last as u32);
         }
         for unit in first..=last {
             if let Some(held) = &mut self.held {

@@ -45,6 +45,7 @@ fn cleaning_text(cleaning: Cleaning) -> String {
     }
 }
 const WHEN_FULL: [(&str, WhenFull); 2] = [("fold", WhenFull::Fold), ("bypass", WhenFull::Bypass)];
+const MOST_READ_AHEAD_BYTES: u64 = 64 << 20;
 const SWITCH: [(&str, bool); 2] = [("off", false), ("on", true)];
 
 fn queue(text: &str) -> Result<u32, String> {
@@ -54,15 +55,22 @@ fn queue(text: &str) -> Result<u32, String> {
     }
 }
 
-fn page(text: &str) -> Result<Option<u32>, String> {
+fn of_mapping(text: &str) -> Result<Option<u32>, String> {
     match text {
         "mapping" => Ok(None),
         bytes => power_of_two(bytes, 512, 1 << 20).map(Some),
     }
 }
 
-fn page_text(bytes: Option<u32>) -> String {
+fn of_mapping_text(bytes: Option<u32>) -> String {
     bytes.map_or_else(|| "mapping".into(), |bytes| bytes_text(u64::from(bytes)))
+}
+
+fn read_ahead(text: &str) -> Result<u64, String> {
+    match bytes(text)? {
+        value if value <= MOST_READ_AHEAD_BYTES => Ok(value),
+        _ => Err("must be at most 64MiB".into()),
+    }
 }
 
 fn at_most_one(text: &str) -> Result<f64, String> {
@@ -175,7 +183,11 @@ pub const PARAMETERS: &[Parameter<SsdParams>] = &[
     parameter!("page", "bytes, or mapping",
         "flash page, which is programmed whole: the units of a page are gathered first, and a \
          flush programs it as it is; a power of two, at least the mapping unit",
-        page_bytes, page, page_text),
+        page_bytes, of_mapping, of_mapping_text),
+    parameter!("codeword", "bytes, or mapping",
+        "what is brought from a flash page and decoded at once, whole also where less is read; a \
+         power of two, at most the mapping unit",
+        codeword_bytes, of_mapping, of_mapping_text),
     parameter!("buffer", "bytes",
         "write buffer; a write is acknowledged when it is in",
         buffer_bytes, bytes, bytes_text),
@@ -185,6 +197,10 @@ pub const PARAMETERS: &[Parameter<SsdParams>] = &[
     parameter!("read_us", "µs",
         "a die reads one page",
         read_ns, nanoseconds, us_text),
+    parameter!("transfer_us", "µs",
+        "each codeword of a flash page comes to the controller and is decoded, after those of the \
+         same page before it; the die is free meanwhile, and cleaning has no part in it",
+        transfer_ns, nanoseconds, us_text),
     parameter!("erase_us", "µs",
         "a die erases one block",
         erase_ns, nanoseconds, us_text),
@@ -197,6 +213,12 @@ pub const PARAMETERS: &[Parameter<SsdParams>] = &[
     parameter!("unit_us", "µs",
         "latency of each unit of a request after its first",
         unit_ns, nanoseconds, us_text),
+    parameter!("read_unit_us", "µs",
+        "latency of each flash page that a read waits for after its first, besides",
+        read_unit_ns, nanoseconds, us_text),
+    parameter!("read_ahead", "bytes",
+        "read from flash ahead of a read that goes on where one of the last ones ended; 0 is none",
+        read_ahead_bytes, read_ahead, bytes_text),
     parameter!("ack_us", "µs",
         "latency of every request that holds nothing up",
         ack_ns, nanoseconds, us_text),
@@ -333,6 +355,11 @@ pub const PARAMETERS: &[Parameter<SsdParams>] = &[
     parameter!("flush_us", "µs",
         "a flush takes this long, besides what it waits for",
         flush_ns, nanoseconds, us_text),
+    parameter!("flush_alone", "off or on",
+        "whether a flush waits until all before it is answered and lets nothing begin until it is \
+         over, as on SATA, where it is no queued command; flushes that come while one waits are \
+         done with it",
+        flush_alone, |t| one_of(t, &SWITCH), |value| name_of(value, &SWITCH)),
     parameter!("slow_die", "none, DIE:TIMES or any:TIMES",
         "a fault: this die, or one drawn with the seed, takes so many times as long",
         slow_die, slow_die, slow_die_text),

@@ -29,6 +29,7 @@ pub(super) fn pm863a() -> Preset {
             rmw_queue: 32,
             power_loss_protection: true,
             flush_ns: 9_900,
+            flush_alone: true,
             ..base()
         },
     }

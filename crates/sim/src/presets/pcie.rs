@@ -44,7 +44,8 @@ pub(super) fn p3700() -> Preset {
         label: Label::Calibrated {
             to: "data sheet: 450,000 IOPS of 4 KiB random reads (3 %), 265,000 at 70/30 (5 %), \
                  2,000 MB/s written in sequence (3 %); measured: 8,900 reads a second, one in \
-                 flight (3 %); spare flash and dies are those of its kind",
+                 flight (3 %); flash pages, their channels, spare flash and dies are those of its \
+                 kind",
         },
         params: SsdParams {
             nominal_capacity_bytes: 2_000 * GB,
@@ -52,8 +53,13 @@ pub(super) fn p3700() -> Preset {
             op_percent: 28.5,
             pacing: Pacing::Paced,
             dies: 128,
-            program_ns: 262 * US,
-            read_ns: 98_500,
+            // A page of its flash holds four units.
+            page_bytes: Some(16 << 10),
+            program_ns: 1_048 * US,
+            // 2,160 bytes at 200 MB/s; of what is left of a single read, the page.
+            read_ns: 77 * US,
+            transfer_ns: 10_800,
+            codeword_bytes: Some(2048),
             erase_ns: 4_000 * US,
             read_command_ns: 2_170,
             write_command_ns: 100,

@@ -29,6 +29,7 @@ mod queueing;
 mod raid;
 mod raid_grid;
 mod read_ahead;
+mod reading;
 mod scale;
 mod sectors;
 mod session;

@@ -383,10 +383,10 @@ fn reads_at_depth_one_take_command_flash_and_transfer() {
     assert_within(
         "4 KiB at depth 1, ns",
         one,
-        5_140.0 + 25_000.0 + 8_192.0 + 9_000.0,
+        5_140.0 + 50_000.0 + 2.0 * 10_800.0 + 8_192.0 + 36_700.0,
         0.1,
     );
-    let more = 8_192.0 + 15_000.0;
+    let more = 8_192.0 + 5_800.0 + 37_200.0;
     assert_within("8 KiB over 4 KiB, ns", two - one, more, 0.1);
 }
 
