@@ -42,7 +42,8 @@ def test_the_true_unit_is_found_and_no_other_is_named(
     # Of slc-a with 16 KiB reads and writes disagree at every other seed: it cannot be known.
     named = []
     for place, (preset, unit, seed) in enumerate(drives):
-        target = f"sim:{preset}?mapping={unit}KiB&seed={seed}"
+        # Codewords smaller than the unit would be a step of their own.
+        target = f"sim:{preset}?mapping={unit}KiB&codeword=mapping&seed={seed}"
         inferred = found(tmp_path / f"run-{place}", target, QUICK, seed).unit
         assert inferred is not None
         named.append((inferred.unit_bytes, unit * KIB))

@@ -371,14 +371,6 @@ impl SsdParams {
                 self.mapping_bytes
             ));
         }
-        if let Some(codeword_bytes) = self.codeword_bytes {
-            if codeword_bytes > self.mapping_bytes {
-                return Some(format!(
-                    "a codeword of {codeword_bytes} B is at most the mapping unit of {} B",
-                    self.mapping_bytes
-                ));
-            }
-        }
         if self.compression.on && (self.page_units() > 1 || self.has_region()) {
             let why = "a drive that compresses packs units closely: it has neither pages of \
                        several units nor a region that is written first";

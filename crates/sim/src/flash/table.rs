@@ -185,8 +185,8 @@ pub const PARAMETERS: &[Parameter<SsdParams>] = &[
          flush programs it as it is; a power of two, at least the mapping unit",
         page_bytes, of_mapping, of_mapping_text),
     parameter!("codeword", "bytes, or mapping",
-        "what is brought from a flash page and decoded at once, whole also where less is read; a \
-         power of two, at most the mapping unit",
+        "what is brought from a flash page and decoded at once, whole also where less is read, and \
+         for each mapping unit at least once; a power of two",
         codeword_bytes, of_mapping, of_mapping_text),
     parameter!("buffer", "bytes",
         "write buffer; a write is acknowledged when it is in",
