@@ -166,7 +166,6 @@ def _whole(runs: Sequence[api.Run]) -> list[Result]:
             said="about 312 GB a run",
             found="{} GB at two minutes a point, the mean of the six",
             held=(near(moved, 312, 25, digits=0),),
-            why="which points were slower there is not known: its MB/s are pictures",
         ),
     ]
 

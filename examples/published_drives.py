@@ -22,8 +22,7 @@ P3700_MB_ALONE: Final = 1_000.0
 S3700, P3700, I530, PM863A = "s3700-800?scale=120", "p3700?scale=480", "intel-530", "pm863a"
 NOT_KNOWN: Final = "it is not known why"
 PAGE_BY_PAGE: Final = (
-    "the units of a page come one after another here, and the first is not sent before the last has "
-    "come"
+    "the units of a flash page come one after another here, and none is sent before the last one"
 )
 
 
