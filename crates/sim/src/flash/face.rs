@@ -33,6 +33,47 @@ impl Ssd {
         self.front.free_ns + self.times.ack
     }
 
+    /// Programs what is being gathered and waits for all that is in the buffer; where that outlives
+    /// a power cut, only for its turn.
+    fn flush(&mut self, at_ns: u64) -> u64 {
+        if let Some(flushing) = self.flushing {
+            return self.flush_alone(flushing, at_ns);
+        }
+        if self.params.power_loss_protection {
+            self.front.free_ns = at_ns.max(self.front.free_ns) + self.times.flush;
+            return self.front.free_ns + self.times.ack;
+        }
+        self.pad(at_ns.max(self.admitted_ns));
+        at_ns.max(self.drained_ns) + self.times.flush + self.times.ack
+    }
+
+    /// The same when no other command is under way: one that comes before the last flush begins
+    /// is done with it.
+    #[cold]
+    fn flush_alone(&mut self, flushing: Flushing, at_ns: u64) -> u64 {
+        let Flushing {
+            answered_ns,
+            mut begun_ns,
+            mut over_ns,
+        } = flushing;
+        if over_ns == 0 || at_ns > begun_ns {
+            begun_ns = at_ns.max(answered_ns).max(self.front.free_ns);
+            let mut saved_ns = begun_ns;
+            if !self.params.power_loss_protection {
+                self.pad(begun_ns.max(self.admitted_ns));
+                saved_ns = begun_ns.max(self.drained_ns);
+            }
+            over_ns = saved_ns + self.times.flush;
+            self.front.free_ns = over_ns;
+        }
+        self.flushing = Some(Flushing {
+            answered_ns: answered_ns.max(over_ns + self.times.ack),
+            begun_ns,
+            over_ns,
+        });
+        over_ns + self.times.ack
+    }
+
     /// Everything is at rest from `at_ns` on, and the buffer empty.
     fn settle(&mut self, at_ns: u64) {
         self.buffer.fill(0);
