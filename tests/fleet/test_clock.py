@@ -47,9 +47,6 @@ class _Time:
     def time_ns(self) -> int:
         return self.now[0]
 
-    def monotonic_ns(self) -> int:
-        return self.now[0]
-
 
 def test_a_host_that_is_this_one_has_this_clock() -> None:
     class Here:

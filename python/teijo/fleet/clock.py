@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from teijo.fleet.hosts import Host
+from teijo.fleet.hosts import Host, HostLost
 
 _ASKED: Final = 20
 
@@ -28,10 +28,12 @@ def compared(host: Host) -> Clock:
     """
     best: tuple[int, int] | None = None
     for _ in range(_ASKED):
-        sent_ns, began_ns = time.time_ns(), time.monotonic_ns()
+        sent_ns = time.time_ns()
         there_ns = host.ask("clock_ns")
-        passed_ns = time.monotonic_ns() - began_ns
-        if best is None or passed_ns < best[0]:
+        passed_ns = time.time_ns() - sent_ns
+        # A clock that is set back between the two says nothing.
+        if passed_ns >= 0 and (best is None or passed_ns < best[0]):
             best = passed_ns, there_ns - (sent_ns + passed_ns // 2)
-    assert best is not None, "it was asked"
+    if best is None:
+        raise HostLost(f"the clock here was set back {_ASKED} times while {host.name} was asked")
     return Clock(ahead_ns=best[1], error_ns=(best[0] + 1) // 2)
