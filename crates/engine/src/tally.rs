@@ -138,16 +138,22 @@ impl Tally {
 
     #[inline]
     fn flush(&mut self, direction: usize) {
-        let run = std::mem::take(&mut self.runs[direction]);
-        if run.ios > 0 {
-            self.directions[direction]
-                .latency
-                .record_n(run.latency_ns, run.ios);
-            self.directions[direction].bytes += run.bytes;
-            self.meter.current[direction].record_n(run.latency_ns, run.ios, run.bytes);
-            self.totals.ios += run.ios;
-            self.totals.bytes += run.bytes;
+        if self.runs[direction].ios > 0 {
+            self.enter(direction);
         }
+    }
+
+    /// Enters a run in the books.
+    #[inline(never)]
+    fn enter(&mut self, direction: usize) {
+        let run = std::mem::take(&mut self.runs[direction]);
+        self.directions[direction]
+            .latency
+            .record_n(run.latency_ns, run.ios);
+        self.directions[direction].bytes += run.bytes;
+        self.meter.current[direction].record_n(run.latency_ns, run.ios, run.bytes);
+        self.totals.ios += run.ios;
+        self.totals.bytes += run.bytes;
     }
 
     /// Ends a turn: the runs enter the books, the books show on the board.

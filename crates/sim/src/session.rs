@@ -292,7 +292,7 @@ impl<D: Device> SimSession<D> {
                 self.step_device(workers, &mut agenda, device_ns);
                 continue;
             }
-            let Some(index) = agenda.take() else { continue };
+            let index = agenda.take();
             let worker = &mut workers[index];
             self.lend(worker.backend_mut().plain());
             loop {

@@ -51,7 +51,16 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     }
 
     /// The worker's share of a lap, once, as soon as the lap is over.
+    #[inline]
     pub fn take_lap(&mut self) -> Option<Box<WorkerLap>> {
+        if self.finished_lap.is_none() && !self.ended {
+            return None;
+        }
+        self.hand_in()
+    }
+
+    #[cold]
+    fn hand_in(&mut self) -> Option<Box<WorkerLap>> {
         if self.finished_lap.is_none() && self.ended && !self.closed {
             self.closed = true;
             self.finished_lap = Some(Box::new(self.close_lap(self.now_ns)));

@@ -1,61 +1,117 @@
 //! Which worker of a simulated session goes on next.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 /// When each worker goes on: the earliest first, of equals the first in order.
 pub(super) struct Agenda {
-    events: BinaryHeap<Reverse<(u64, usize)>>,
-    /// The entry that counts, where an earlier one came after it; `u64::MAX` for none.
+    /// `u64::MAX` for a worker that has no event.
     pub due_ns: Vec<u64>,
     /// Whether it waits for something that only the device can bring.
     waits: Vec<bool>,
+    /// A tournament: the children of place `n` are at `2 n` and `2 n + 1`, each place but a leaf
+    /// has the earlier of its children, and place 1 the earliest of all.
+    earliest: Vec<usize>,
 }
 
 impl Agenda {
     pub fn new(workers: usize) -> Self {
-        Self {
-            events: BinaryHeap::with_capacity(workers),
-            due_ns: vec![u64::MAX; workers],
+        let leaves = workers.next_power_of_two();
+        let mut agenda = Self {
+            due_ns: vec![u64::MAX; leaves],
             waits: vec![false; workers],
+            earliest: (0..leaves).chain(0..leaves).collect(),
+        };
+        (0..leaves).for_each(|index| agenda.set(index, u64::MAX));
+        agenda
+    }
+
+    #[inline]
+    fn set(&mut self, index: usize, at_ns: u64) {
+        self.due_ns[index] = at_ns;
+        let mut place = self.due_ns.len() + index;
+        while place > 1 {
+            place /= 2;
+            let (left, right) = (self.earliest[2 * place], self.earliest[2 * place + 1]);
+            let is_right = self.due_ns[right] < self.due_ns[left];
+            self.earliest[place] = if is_right { right } else { left };
         }
+    }
+
+    #[inline]
+    fn first(&self) -> usize {
+        self.earliest[1]
     }
 
     #[inline]
     pub fn put(&mut self, index: usize, at_ns: u64) {
-        self.due_ns[index] = at_ns;
         self.waits[index] = at_ns == u64::MAX;
-        if at_ns < u64::MAX {
-            self.events.push(Reverse((at_ns, index)));
-        }
+        self.set(index, at_ns);
     }
 
     #[inline]
     pub fn first_ns(&self) -> u64 {
-        self.events.peek().map_or(u64::MAX, |Reverse((ns, _))| *ns)
+        self.due_ns[self.first()]
     }
 
     /// Whether another worker's event comes before that of `index` at `at_ns`.
     #[inline]
     pub fn precedes(&self, index: usize, at_ns: u64) -> bool {
-        let first = self.events.peek();
-        first.is_some_and(|Reverse(first)| *first < (at_ns, index))
+        let first_ns = self.first_ns();
+        first_ns < u64::MAX && (first_ns, self.first()) < (at_ns, index)
     }
 
-    /// The worker whose event is first, one that waits for the device where there is no event;
-    /// `None` where an earlier one took its place.
+    /// Takes out the worker whose event is first; where there is no event, one that waits for the
+    /// device.
     #[inline]
-    pub fn take(&mut self) -> Option<usize> {
-        let Some(Reverse((at_ns, index))) = self.events.pop() else {
+    pub fn take(&mut self) -> usize {
+        let index = self.first();
+        if self.due_ns[index] == u64::MAX {
             let waiting = self.waits.iter().position(|&waits| waits);
             let index = waiting.expect("a worker without a share has an event");
             self.waits[index] = false;
-            return Some(index);
-        };
-        if self.due_ns[index] != at_ns {
-            return None;
+            return index;
         }
-        self.due_ns[index] = u64::MAX;
-        Some(index)
+        self.set(index, u64::MAX);
+        index
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Against a search through all, and a worker takes its turn only once.
+        #[test]
+        fn the_earliest_goes_first_and_of_equals_the_first_in_order(
+            workers in 1_usize..20,
+            acts in proptest::collection::vec((0_usize..20, 0_u64..30), 0..200)
+        ) {
+            let (mut agenda, mut due_ns) = (Agenda::new(workers), vec![u64::MAX; workers]);
+            for (number, at_ns) in acts {
+                let index = number % workers;
+                let first = (0..workers).min_by_key(|&one| due_ns[one]).unwrap();
+                prop_assert_eq!(agenda.first_ns(), due_ns[first]);
+                prop_assert_eq!(
+                    agenda.precedes(index, at_ns),
+                    due_ns[first] < at_ns || (due_ns[first] == at_ns && first < index)
+                );
+                if at_ns % 3 > 0 {
+                    agenda.put(index, at_ns);
+                    due_ns[index] = at_ns;
+                } else if due_ns[first] < u64::MAX {
+                    prop_assert_eq!(agenda.take(), first);
+                    due_ns[first] = u64::MAX;
+                }
+            }
+        }
+
+        #[test]
+        fn without_an_event_one_that_waits_is_taken(workers in 1_usize..20) {
+            let mut agenda = Agenda::new(workers);
+            agenda.put(workers - 1, u64::MAX);
+            prop_assert_eq!(agenda.first_ns(), u64::MAX);
+            prop_assert_eq!(agenda.take(), workers - 1);
+        }
     }
 }
