@@ -48,7 +48,7 @@ impl Scout {
             self.draws.length_bytes();
             let extent = self.draws.extent();
             self.draws.op();
-            device.foresee(extent.offset_bytes);
+            device.foresee(extent.offset_bytes, extent.length_bytes);
         }
         self.known += IOS_TOGETHER;
     }

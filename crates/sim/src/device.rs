@@ -167,10 +167,10 @@ pub trait Device: Clone {
         false
     }
 
-    /// Says where an I/O will soon begin, that what is known of the place be fetched from memory.
+    /// Says where an I/O will soon be, that what is known of the place be fetched from memory.
     /// Changes nothing but the time that the simulator takes.
     #[inline]
-    fn foresee(&self, _offset_bytes: u64) {}
+    fn foresee(&self, _offset_bytes: u64, _length_bytes: u32) {}
 
     /// Puts every logical block in the never-written state; returns when that is done.
     fn purge(&mut self, at_ns: u64) -> u64;

@@ -107,6 +107,7 @@ impl Device for Node {
         each!(self, device => device.submit(ticket, op, offset_bytes, length_bytes, at_ns))
     }
 
+    #[inline]
     fn next_ns(&self) -> u64 {
         each!(self, device => device.next_ns())
     }
@@ -120,8 +121,8 @@ impl Device for Node {
     }
 
     #[inline]
-    fn foresee(&self, offset_bytes: u64) {
-        each!(self, device => device.foresee(offset_bytes));
+    fn foresee(&self, offset_bytes: u64, length_bytes: u32) {
+        each!(self, device => device.foresee(offset_bytes, length_bytes));
     }
 
     fn purge(&mut self, at_ns: u64) -> u64 {

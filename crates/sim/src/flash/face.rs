@@ -6,8 +6,9 @@ use std::borrow::Cow;
 use rand_xoshiro::rand_core::Rng;
 use teijo_engine::request::Op;
 
+use super::die_clock::DieClock;
 use super::flushing::Flushing;
-use super::ssd::{Counters, DieClock, Ssd};
+use super::ssd::{Counters, Ssd};
 use super::table::PARAMETERS;
 use crate::clip::{clip, LOGICAL_BLOCK_BYTES};
 use crate::device::{Device, Facts, Health, Outcome};
@@ -144,8 +145,11 @@ impl Device for Ssd {
     }
 
     #[inline]
-    fn foresee(&self, offset_bytes: u64) {
-        self.ftl.foresee((offset_bytes >> self.unit_shift) as u32);
+    fn foresee(&self, offset_bytes: u64, length_bytes: u32) {
+        let end_bytes = offset_bytes + u64::from(length_bytes);
+        let first = (offset_bytes >> self.unit_shift) as u32;
+        let last = (end_bytes.saturating_sub(1) >> self.unit_shift) as u32;
+        self.ftl.foresee(first, last.max(first));
     }
 
     fn purge(&mut self, at_ns: u64) -> u64 {

@@ -1,21 +1,17 @@
-//! Host writes to a far map, which enters them a few writes later. Whatever reads the map settles
-//! first or looks here too, so that nothing can see the difference.
+//! Host writes to maps that no cache holds: the blocks that lose a unit by them hear of it some
+//! writes later, several together. Whatever asks blocks or victims settles first, so that nothing
+//! can see the difference.
 
 use std::borrow::Cow;
 
 use super::block::{Cleaned, UNMAPPED};
 use super::ftl::Ftl;
-use super::memory::prefetch;
-use super::pending::Write;
-
-/// After so many others the line of the map that a write asked for has come, and after so many
-/// that of its block.
-const BLOCK_AGE: u32 = 7;
-const VICTIM_AGE: u32 = 11;
+use super::memory::{prefetch, LINE_ENTRIES};
 
 impl Ftl {
-    /// Writes `unit` to `die` and leaves the map for later if the die has an open slot.
-    #[inline(never)]
+    /// Writes `unit` to `die`; the block that held it hears of it later if the die has an open
+    /// slot.
+    #[inline]
     pub(super) fn write_far(&mut self, unit: u32, die: u32) -> Cleaned {
         let state = &mut self.dies[die as usize];
         let slot = state.host.next;
@@ -25,59 +21,48 @@ impl Ftl {
         }
         state.host.next += 1;
         state.live += 1;
-        prefetch(&self.l2p, unit);
-        if let Some(pending) = &mut self.pending {
-            let oldest = pending.is_full().then(|| pending.pop());
-            pending.push(Write { unit, slot });
-            if let Some(write) = oldest {
-                self.enter(write);
-            }
-        }
-        self.look_ahead();
+        let old = std::mem::replace(&mut self.l2p[unit as usize], slot);
         self.fill_slot(unit, slot, die);
+        if old != UNMAPPED {
+            self.release_later(old);
+        }
         Cleaned::default()
     }
 
-    /// Asks for what entering the writes that wait will touch besides the map: the blocks that
-    /// lose a page, and their places among the victims.
+    /// Counts `slot`, which held a unit, as valid no longer, at the latest when somebody asks.
     #[inline]
-    fn look_ahead(&self) {
-        let Some(pending) = &self.pending else { return };
-        let block_of = |age: u32| {
-            let slot = self.l2p[pending.unit_of_age(age)? as usize];
-            (slot != UNMAPPED).then_some(slot >> self.shift)
-        };
-        if let Some(id) = block_of(BLOCK_AGE) {
-            prefetch(&self.blocks, id);
+    pub(super) fn release_later(&mut self, slot: u32) {
+        match &mut self.pending {
+            Some(pending) => {
+                if pending.push(slot) {
+                    self.settle();
+                }
+            }
+            None => self.release(slot),
         }
-        if let Some(id) = block_of(VICTIM_AGE) {
-            let block = self.blocks[id as usize];
+    }
+
+    /// Counts all pending slots as valid no longer.
+    #[inline(never)]
+    pub(super) fn settle(&mut self) {
+        let Some(pending) = &mut self.pending else {
+            return;
+        };
+        let (slots, count) = pending.take();
+        let slots = &slots[..count];
+        for slot in slots {
+            prefetch(&self.blocks, slot >> self.shift);
+        }
+        for slot in slots {
+            let block = self.blocks[(slot >> self.shift) as usize];
             self.dies[usize::from(block.die)].victims.look_up(block);
         }
-    }
-
-    /// Enters a write in the map.
-    #[inline]
-    fn enter(&mut self, Write { unit, slot }: Write) {
-        let old = std::mem::replace(&mut self.l2p[unit as usize], slot);
-        if old != UNMAPPED {
-            self.release(old);
+        for &slot in slots {
+            self.release(slot);
         }
     }
 
-    /// Enters all pending writes in the map.
-    #[cold]
-    pub(super) fn settle(&mut self) {
-        while let Some(pending) = &mut self.pending {
-            if pending.is_empty() {
-                return;
-            }
-            let write = pending.pop();
-            self.enter(write);
-        }
-    }
-
-    /// The same state without pending writes.
+    /// The same state without pending slots.
     pub(super) fn settled(&self) -> Cow<'_, Self> {
         match &self.pending {
             Some(pending) if !pending.is_empty() => {
@@ -89,23 +74,22 @@ impl Ftl {
         }
     }
 
-    /// Whether the map is looked up ahead.
+    /// Whether the maps are larger than what caches hold.
     pub(super) fn is_far(&self) -> bool {
         self.pending.is_some()
     }
 
-    /// Asks for the map of `unit`, which is soon to be read or written.
+    /// Asks for the map of the units from `first` to `last`, soon to be read or written.
     #[inline]
-    pub(super) fn foresee(&self, unit: u32) {
-        prefetch(&self.l2p, unit);
-    }
-
-    /// The slot that holds `unit`, or `UNMAPPED`.
-    #[inline]
-    pub(super) fn slot_holding(&self, unit: u32) -> u32 {
-        let pending = self.pending.as_ref();
-        let slot = pending.and_then(|pending| pending.slot_of(unit));
-        slot.unwrap_or_else(|| self.l2p[unit as usize])
+    pub(super) fn foresee(&self, first: u32, last: u32) {
+        let mut unit = first;
+        loop {
+            prefetch(&self.l2p, unit);
+            if unit >= last {
+                return;
+            }
+            unit = last.min(unit + LINE_ENTRIES);
+        }
     }
 }
 
@@ -166,18 +150,18 @@ mod tests {
     }
 
     #[test]
-    fn nothing_can_tell_that_the_map_is_entered_later() {
+    fn nothing_can_tell_that_blocks_hear_of_it_later() {
         for text in DRIVES {
             for layout in LAYOUTS {
-                let waited = writes_that_waited(drive(text, layout), drive(text, layout));
+                let waited = slots_that_waited(drive(text, layout), drive(text, layout));
                 let defers = !text.contains("slc_region") && !text.contains("compression");
-                assert_eq!(waited > 0, defers, "{text}: {waited} writes waited");
+                assert_eq!(waited > 0, defers, "{text}: {waited} slots waited");
             }
         }
     }
 
     /// Gives both drives the same commands, idle times and purges, and compares all that shows.
-    fn writes_that_waited(mut at_once: Ssd, mut later: Ssd) -> u32 {
+    fn slots_that_waited(mut at_once: Ssd, mut later: Ssd) -> u32 {
         let name = format!("{:?}", at_once.params());
         assert!(at_once.ftl.pending.is_none());
         later.ftl.pending = Some(Box::default());
@@ -189,7 +173,7 @@ mod tests {
             let seen = later.serve(op, offset_bytes, length_bytes, at_ns);
             assert_eq!(seen, known, "{op:?} {number} {name}");
             let pending = later.ftl.pending.as_ref();
-            waited += u32::from(pending.is_some_and(|pending| pending.is_full()));
+            waited += u32::from(pending.is_some_and(|pending| !pending.is_empty()));
             if number % 8 == 0 {
                 at_ns = at_ns.max(known.done_ns);
             }

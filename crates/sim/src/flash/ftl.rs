@@ -46,7 +46,8 @@ pub struct Ftl {
     pub(super) random: Xoshiro256PlusPlus,
     pub(super) live_max: u32,
     pub(super) next_die: u32,
-    /// Host writes on their way to a map that is too large to stay in the processor's caches.
+    /// Slots whose blocks have not heard yet that they lost their unit; of a drive whose maps are
+    /// too large to stay in the processor's caches.
     pub(super) pending: Option<Box<Pending>>,
     /// The die whose page the host has begun to fill, if a page holds several units.
     filling: Option<u32>,
@@ -223,7 +224,7 @@ impl Ftl {
         loop {
             let die = self.next_die;
             self.next_die = if die + 1 == count { 0 } else { die + 1 };
-            // A pending write still counts where its unit lay before: one too many, never few.
+            // A pending slot still counts: one too many, never few.
             if self.dies[die as usize].live >= self.live_max {
                 self.settle();
             }
@@ -248,17 +249,23 @@ impl Ftl {
     /// The die and the flash page that hold `unit`; two units in one page have the same number.
     #[inline]
     pub(super) fn place_of(&self, unit: u32) -> Option<(u32, u32)> {
-        let slot = self.slot_holding(unit);
+        let slot = self.l2p[unit as usize];
         if slot == UNMAPPED {
             return None;
         }
+        Some(self.place_of_slot(slot))
+    }
+
+    /// The die and the flash page of `slot`, which holds a unit.
+    #[inline]
+    pub(super) fn place_of_slot(&self, slot: u32) -> (u32, u32) {
         // Reckoned: the table of blocks is missed more often than a division takes.
         let id = slot >> self.shift;
         let die = match id.checked_sub(self.main_blocks()) {
             None => id / self.blocks_per_die,
             Some(_) => u32::from(self.blocks[id as usize].die),
         };
-        Some((die, slot | self.page_mask))
+        (die, slot | self.page_mask)
     }
 
     /// Writes `unit` to `die`, cleaning first when the die has no open slot.

@@ -9,6 +9,9 @@ use rustix::mm::{madvise, Advice};
 const HUGE_BYTES: usize = 2 << 20;
 const PAGE_BYTES: usize = 4 << 10;
 
+/// Entries of a map in a line of the processor's caches.
+pub(super) const LINE_ENTRIES: u32 = 16;
+
 /// `count` entries of zero.
 pub(super) fn zeroed(count: usize) -> Vec<u32> {
     let mut entries = vec![0_u32; count];

@@ -1,8 +1,8 @@
 //! Solid-state drives: `ftl` knows which slot holds what; its methods are also in `collect`
 //! (cleaning), `packed` (compression), `folding` (the region written first), `far_map` and `audit`.
 //! `ssd` knows how long everything takes; its methods are also in `reading`, `background`,
-//! `besides`, `placing` and `face` (the device as others see it). `front` is the way in. `params`
-//! and `table` have the parameters, `need` the memory they take.
+//! `besides`, `plain`, `placing` and `face` (the device as others see it). `front` is the way in.
+//! `params` and `table` have the parameters, `need` the memory they take.
 
 mod audit;
 mod background;
@@ -10,6 +10,7 @@ mod besides;
 mod block;
 mod by_second;
 mod collect;
+mod die_clock;
 mod face;
 mod far_map;
 mod flushing;
@@ -27,6 +28,7 @@ mod packing;
 pub mod params;
 mod pending;
 mod placing;
+mod plain;
 mod read_ahead;
 mod reading;
 mod region;

@@ -1,12 +1,13 @@
 //! How much memory a drive takes, known before any of it is allocated.
 
 use super::block::Block;
+use super::die_clock::DieClock;
 use super::ftl::Die;
 use super::map_cache::MapCache;
 use super::packing::Packing;
 use super::read_ahead::ReadAhead;
 use super::region::Region;
-use super::ssd::{DieClock, Ssd};
+use super::ssd::Ssd;
 use super::upkeep::Upkeep;
 use crate::flash::params::{Cleaning, ParamError, SsdParams};
 

@@ -1,7 +1,8 @@
 //! Which die the next page of the host goes to, where it is not the next in turn.
 
+use super::die_clock::DieClock;
 use super::ftl::Ftl;
-use super::ssd::{DieClock, Ssd};
+use super::ssd::Ssd;
 use crate::flash::params::{Placement, WhenFull};
 
 impl Ftl {

@@ -177,31 +177,8 @@ impl Ssd {
             readings = self.readings();
             page_ns += (readings - 1) * self.slow.of(die, self.times.read);
         }
-        let wait_ns = self.longest_wait_ns(die);
-        let clock = &mut self.dies[die as usize];
-        let begin = clock.busy_until_ns.clamp(ready_ns, ready_ns + wait_ns);
-        let begin = begin.max(clock.read_until_ns);
-        let done = begin + page_ns;
-        clock.read_until_ns = done;
-        if clock.busy_until_ns > begin {
-            if clock.erase_until_ns == clock.busy_until_ns {
-                clock.erase_until_ns += page_ns;
-            }
-            clock.busy_until_ns += page_ns;
-        } else {
-            clock.busy_until_ns = done;
-        }
+        let done_ns = self.dies[die as usize].read(ready_ns, page_ns, self.waits);
         self.counters.page_reads += readings;
-        done
-    }
-
-    /// How long a read waits for `die` at the most before it suspends what the die does.
-    #[inline]
-    fn longest_wait_ns(&self, die: u32) -> u64 {
-        let clock = &self.dies[die as usize];
-        if clock.erase_until_ns == clock.busy_until_ns {
-            return self.params.read_wait_ns.min(self.params.erase_suspend_ns);
-        }
-        self.params.read_wait_ns
+        done_ns
     }
 }

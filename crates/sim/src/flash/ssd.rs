@@ -7,6 +7,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use teijo_engine::request::Op;
 
+use super::die_clock::{DieClock, Waits};
 use super::flushing::Flushing;
 use super::front::Front;
 use super::ftl::Ftl;
@@ -22,19 +23,6 @@ use crate::flash::params::{Geometry, ParamError, SsdParams, WhenFull};
 
 /// What compression leaves of data that cannot be compressed, 2^-15 of a unit.
 const WHOLE_Q15: u32 = 1 << 15;
-
-/// When a die is free, and what cleaning it still has to spread over coming programs.
-#[derive(Clone, Copy, Debug, Default)]
-#[allow(clippy::struct_field_names, reason = "every field is a time in ns")]
-pub(super) struct DieClock {
-    pub(super) busy_until_ns: u64,
-    /// The last read of this die; reads that suspend a program queue behind each other.
-    pub(super) read_until_ns: u64,
-    pub(super) debt_ns: u64,
-    pub(super) share_ns: u64,
-    /// Until when the die is busy with an erase that reads may suspend.
-    pub(super) erase_until_ns: u64,
-}
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counters {
@@ -82,7 +70,10 @@ pub struct Ssd {
     pub(super) flushing: Option<Flushing>,
     pub(super) pool_blocks: u32,
     pub(super) has_region: bool,
-    jitter: Jitter,
+    /// Whether whole units are written on the short path of `plain`.
+    pub(super) is_plain: bool,
+    pub(super) waits: Waits,
+    pub(super) jitter: Jitter,
 }
 
 impl Ssd {
@@ -115,7 +106,7 @@ impl Ssd {
             apart.jump();
             apart.next_u64() >> 32
         };
-        Ok(Self {
+        let mut drive = Self {
             slow: Slow::new(params.slow_die, geometry.dies, draw),
             ftl,
             dies: vec![DieClock::default(); geometry.dies as usize],
@@ -140,11 +131,18 @@ impl Ssd {
             flushing: params.flush_alone.then(Flushing::default),
             pool_blocks: pool_blocks.round() as u32,
             has_region: params.has_region(),
+            is_plain: false,
+            waits: Waits {
+                longest_ns: params.read_wait_ns,
+                erase_ns: params.read_wait_ns.min(params.erase_suspend_ns),
+            },
             jitter: Jitter::new(&params),
             identity,
             params,
             geometry,
-        })
+        };
+        drive.is_plain = drive.writes_plainly();
+        Ok(drive)
     }
 
     pub fn geometry(&self) -> Geometry {
@@ -224,14 +222,19 @@ impl Ssd {
         if let Some(ahead) = &mut self.read_ahead {
             ahead.forget(first as u32, last as u32);
         }
-        for unit in first..=last {
+        let unit_bytes = 1u64 << self.unit_shift;
+        let end_whole = end_bytes >> self.unit_shift;
+        let mut rest = first;
+        if offset_bytes.is_multiple_of(unit_bytes) {
+            rest = self.write_wholes(first, end_whole, sent_ns);
+        }
+        for unit in rest..=last {
             if let Some(held) = &mut self.held {
                 let start_bytes = offset_bytes.max(unit << self.unit_shift);
                 let stop_bytes = end_bytes.min((unit + 1) << self.unit_shift);
                 held.put(self.buffer_next, start_bytes, stop_bytes);
             }
-            let whole = offset_bytes <= unit << self.unit_shift
-                && end_bytes >= (unit + 1) << self.unit_shift;
+            let whole = offset_bytes <= unit << self.unit_shift && unit < end_whole;
             self.write_unit(unit as u32, whole, sent_ns);
         }
         self.counters.written_bytes += length;
@@ -241,7 +244,7 @@ impl Ssd {
     /// Admits one unit, which is in the drive at `sent_ns`, to the buffer, in order, and programs
     /// it on the next die.
     #[inline]
-    fn write_unit(&mut self, unit: u32, whole: bool, sent_ns: u64) {
+    pub(super) fn write_unit(&mut self, unit: u32, whole: bool, sent_ns: u64) {
         let slot = self.buffer_next;
         self.buffer_next = if slot + 1 == self.buffer.len() {
             0
@@ -292,12 +295,9 @@ impl Ssd {
     #[inline]
     pub(super) fn program(&mut self, die: u32, page_ns: u64, at_ns: u64) -> u64 {
         let program_ns = self.jittered(die, page_ns);
-        let clock = &mut self.dies[die as usize];
-        let share_ns = clock.share_ns.min(clock.debt_ns);
-        clock.debt_ns -= share_ns;
-        clock.busy_until_ns = clock.busy_until_ns.max(at_ns) + program_ns + share_ns;
-        self.drained_ns = self.drained_ns.max(clock.busy_until_ns);
-        clock.busy_until_ns
+        let done_ns = self.dies[die as usize].program(at_ns, program_ns);
+        self.drained_ns = self.drained_ns.max(done_ns);
+        done_ns
     }
 
     fn program_region(&mut self, die: u32, at_ns: u64) -> u64 {

@@ -284,15 +284,17 @@ impl<D: Device> Device for Array<D> {
         self.members.iter().any(Device::is_far)
     }
 
-    fn foresee(&self, offset_bytes: u64) {
-        match self.target(Op::Write, offset_bytes, 0, 0) {
+    fn foresee(&self, offset_bytes: u64, length_bytes: u32) {
+        let target = |length_bytes| self.target(Op::Write, offset_bytes, length_bytes, 0);
+        // Of several chunks only the beginning.
+        match target(length_bytes.into()).or_else(|| target(0)) {
             Some(Target::One(piece)) => {
-                self.members[piece.member as usize].foresee(piece.offset_bytes);
+                let member = &self.members[piece.member as usize];
+                member.foresee(piece.offset_bytes, piece.length_bytes as u32);
             }
             Some(Target::All { offset_bytes, .. }) => {
-                self.members
-                    .iter()
-                    .for_each(|one| one.foresee(offset_bytes));
+                let members = self.members.iter();
+                members.for_each(|one| one.foresee(offset_bytes, length_bytes));
             }
             None => {}
         }
