@@ -9,11 +9,12 @@ use crate::flash::params::SsdParams;
 /// Sequences that are followed at once; the one not gone on with for longest is forgotten first.
 const STREAMS: usize = 8;
 
-/// A sequence of reads.
+/// The end of a sequence that there is not: no read begins there.
+const NOWHERE: u64 = u64::MAX;
+
+/// What of a sequence of reads is in memory.
 #[derive(Clone, Debug, Default)]
 struct Stream {
-    /// Where its last read ended; `None`: there is no sequence here.
-    end_bytes: Option<u64>,
     /// The unit that `arrivals` begins with.
     first: u32,
     /// When each unit from there on is in memory; `None`: it was never written, or is written
@@ -21,13 +22,17 @@ struct Stream {
     arrivals: VecDeque<Option<u64>>,
     /// The flash page that was read last, and when what was needed of it was in memory.
     page: Option<(u32, u64)>,
-    /// Which of all reads went on with it last.
-    used: u64,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct ReadAhead {
+    /// Where the last read of each sequence ended, and which of all reads that was: each read looks
+    /// through them, so they lie side by side.
+    end_bytes: [u64; STREAMS],
+    used: [u64; STREAMS],
     streams: Vec<Stream>,
+    /// Whether anything has been read ahead since all was forgotten.
+    holds: bool,
     window_units: u32,
     reads: u64,
 }
@@ -38,6 +43,9 @@ impl ReadAhead {
         let window_units = params.read_ahead_units();
         (window_units > 0).then(|| {
             Box::new(Self {
+                end_bytes: [NOWHERE; STREAMS],
+                used: [0; STREAMS],
+                holds: false,
                 streams: vec![Stream::default(); STREAMS],
                 window_units: window_units as u32,
                 reads: 0,
@@ -57,9 +65,9 @@ impl ReadAhead {
     }
 
     /// The sequence that a read at `offset_bytes` goes on with.
+    #[inline]
     pub(super) fn stream_at(&self, offset_bytes: u64) -> Option<usize> {
-        let goes_on = |stream: &Stream| stream.end_bytes == Some(offset_bytes);
-        self.streams.iter().position(goes_on)
+        self.end_bytes.iter().position(|&end| end == offset_bytes)
     }
 
     /// When `unit` is in memory, if it was read ahead.
@@ -72,23 +80,28 @@ impl ReadAhead {
     /// The sequence goes on at `end_bytes`, in the unit `next`: what lies before is forgotten.
     pub(super) fn go_on(&mut self, stream: usize, end_bytes: u64, next: u32) {
         self.reads += 1;
+        (self.end_bytes[stream], self.used[stream]) = (end_bytes, self.reads);
         let stream = &mut self.streams[stream];
         let passed = (next - stream.first.min(next)) as usize;
         stream.arrivals.drain(..passed.min(stream.arrivals.len()));
-        (stream.end_bytes, stream.first) = (Some(end_bytes), next);
-        stream.used = self.reads;
+        stream.first = next;
     }
 
     /// A sequence may begin here; nothing is read ahead before a second read goes on with it.
+    #[inline]
     pub(super) fn begin(&mut self, end_bytes: u64, next: u32) {
         self.reads += 1;
-        let oldest = self.streams.iter_mut().min_by_key(|stream| stream.used);
-        if let Some(stream) = oldest {
-            stream.arrivals.clear();
-            stream.page = None;
-            (stream.end_bytes, stream.first) = (Some(end_bytes), next);
-            stream.used = self.reads;
+        let mut oldest = 0;
+        for place in 1..STREAMS {
+            if self.used[place] < self.used[oldest] {
+                oldest = place;
+            }
         }
+        (self.end_bytes[oldest], self.used[oldest]) = (end_bytes, self.reads);
+        let stream = &mut self.streams[oldest];
+        stream.arrivals.clear();
+        stream.page = None;
+        stream.first = next;
     }
 
     /// The units of a drive of `units` that are to be read ahead now.
@@ -105,10 +118,22 @@ impl ReadAhead {
 
     pub(super) fn push(&mut self, stream: usize, arrival_ns: Option<u64>) {
         self.streams[stream].arrivals.push_back(arrival_ns);
+        self.holds = true;
     }
 
     /// What was read ahead of these units is no longer what they hold.
+    #[inline]
     pub(super) fn forget(&mut self, first: u32, last: u32) {
+        if self.holds {
+            self.forget_held(first, last);
+        }
+    }
+
+    fn forget_held(&mut self, first: u32, last: u32) {
+        self.holds = self
+            .streams
+            .iter()
+            .any(|stream| !stream.arrivals.is_empty());
         for stream in &mut self.streams {
             let end = stream.first + stream.arrivals.len() as u32;
             for unit in first.max(stream.first)..end.min(last.saturating_add(1)) {
@@ -119,16 +144,19 @@ impl ReadAhead {
 
     /// Forgets every sequence.
     pub(super) fn clear(&mut self) {
+        self.end_bytes = [NOWHERE; STREAMS];
+        self.used = [0; STREAMS];
         self.streams.fill(Stream::default());
+        self.holds = false;
         self.reads = 0;
     }
 
     pub(super) fn visit(&self, mut mix: impl FnMut(u64)) {
-        for stream in &self.streams {
-            mix(stream.end_bytes.map_or(0, |bytes| bytes + 1));
+        for (place, stream) in self.streams.iter().enumerate() {
+            mix(self.end_bytes[place].wrapping_add(1));
             mix(u64::from(stream.first));
             let (page, there_ns) = stream.page.unwrap_or_default();
-            [u64::from(page), there_ns, stream.used]
+            [u64::from(page), there_ns, self.used[place]]
                 .into_iter()
                 .for_each(&mut mix);
             let of = |arrival: &Option<u64>| arrival.map_or(0, |ns| ns + 1);

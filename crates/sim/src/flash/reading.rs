@@ -29,10 +29,9 @@ impl Ssd {
         if self.map_cache.is_some() {
             ready = self.look_up(first, last, ready, false);
         }
-        let fetched = if self.read_ahead.is_some() {
-            self.fetch_in_sequence(offset_bytes, length, ready)
-        } else {
-            self.fetch(offset_bytes, length, ready)
+        let fetched = match self.goes_on(offset_bytes, length) {
+            Some(stream) => self.fetch_in_sequence(stream, offset_bytes, length, ready),
+            None => self.fetch(offset_bytes, length, ready),
         };
         self.counters.read_bytes += length;
         let units_ns = self.times.unit * u64::from(last - first)
@@ -115,44 +114,55 @@ impl Ssd {
         codewords * self.times.transfer
     }
 
-    /// The same of a drive that reads ahead: takes what is there already, and of a sequence reads
-    /// on behind the command.
-    #[cold]
-    fn fetch_in_sequence(&mut self, offset_bytes: u64, length: u64, ready_ns: u64) -> Fetched {
-        let Some(mut ahead) = self.read_ahead.take() else {
-            return self.fetch(offset_bytes, length, ready_ns);
-        };
-        let end_bytes = offset_bytes + length;
-        let mut fetched = Fetched::default();
+    /// The sequence that a read goes on with, of a drive that reads ahead; where there is none, one
+    /// may begin.
+    #[inline]
+    fn goes_on(&mut self, offset_bytes: u64, length_bytes: u64) -> Option<usize> {
+        let ahead = self.read_ahead.as_mut()?;
         let stream = ahead.stream_at(offset_bytes);
+        if stream.is_none() {
+            let end_bytes = offset_bytes + length_bytes;
+            ahead.begin(end_bytes, (end_bytes >> self.unit_shift) as u32);
+        }
+        stream
+    }
+
+    /// Takes of a sequence what is there already, and reads on behind the command.
+    fn fetch_in_sequence(
+        &mut self,
+        stream: usize,
+        offset_bytes: u64,
+        length_bytes: u64,
+        ready_ns: u64,
+    ) -> Fetched {
+        let Some(mut ahead) = self.read_ahead.take() else {
+            return self.fetch(offset_bytes, length_bytes, ready_ns);
+        };
+        let end_bytes = offset_bytes + length_bytes;
+        let mut fetched = Fetched::default();
         let first = (offset_bytes >> self.unit_shift) as u32;
         let last = ((end_bytes - 1) >> self.unit_shift) as u32;
         for unit in first..=last {
-            match stream.and_then(|stream| ahead.arrival_ns(stream, unit)) {
+            match ahead.arrival_ns(stream, unit) {
                 Some(there_ns) => fetched.data_ns = fetched.data_ns.max(Some(there_ns)),
                 None => self.fetch_unit(&mut fetched, unit, offset_bytes, end_bytes, ready_ns),
             }
         }
-        let next = (end_bytes >> self.unit_shift) as u32;
-        if let Some(stream) = stream {
-            ahead.go_on(stream, end_bytes, next);
-            let mut behind = Fetched {
-                page: *ahead.page(stream),
-                ..Fetched::default()
-            };
-            for unit in ahead.due(stream, self.geometry.units) {
-                behind.data_ns = None;
-                let start_bytes = u64::from(unit) << self.unit_shift;
-                let stop_bytes = start_bytes + (1 << self.unit_shift);
-                if self.ftl.place_of(unit).is_some() {
-                    self.fetch_unit(&mut behind, unit, start_bytes, stop_bytes, ready_ns);
-                }
-                ahead.push(stream, behind.data_ns);
+        ahead.go_on(stream, end_bytes, (end_bytes >> self.unit_shift) as u32);
+        let mut behind = Fetched {
+            page: *ahead.page(stream),
+            ..Fetched::default()
+        };
+        for unit in ahead.due(stream, self.geometry.units) {
+            behind.data_ns = None;
+            let start_bytes = u64::from(unit) << self.unit_shift;
+            let stop_bytes = start_bytes + (1 << self.unit_shift);
+            if self.ftl.place_of(unit).is_some() {
+                self.fetch_unit(&mut behind, unit, start_bytes, stop_bytes, ready_ns);
             }
-            *ahead.page(stream) = behind.page;
-        } else {
-            ahead.begin(end_bytes, next);
+            ahead.push(stream, behind.data_ns);
         }
+        *ahead.page(stream) = behind.page;
         self.read_ahead = Some(ahead);
         fetched
     }
