@@ -105,9 +105,9 @@ class Shelf:
         if row is None or row.id != id or not fits(str(row.listed.path)):
             return None
         path = self.folder / row.listed.path
-        # It may have been sealed since it was read.
+        # It may have been sealed since it was read; while both are there, the open one goes.
         sealed = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
-        return next((each for each in (path, sealed) if self._is_run_file(each)), None)
+        return next((each for each in (sealed, path) if self._is_run_file(each)), None)
 
     def refresh(self) -> Iterator[Progress]:
         """Read what is new or has changed since it was read, and forget what is gone.
