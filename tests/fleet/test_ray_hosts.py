@@ -134,9 +134,11 @@ def sealed(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_ino for path in folder.glob("hosts/*/*.teijo")}
 
 
-def actors() -> list[int]:
-    """Return the processes that are hands of hosts."""
-    found = subprocess.run(["pgrep", "-f", "^ray::Messenger"], capture_output=True, text=True)
+def actors(cluster: Cluster) -> list[int]:
+    """Return the processes that are hands of hosts: of this cluster, for tests run side by side."""
+    raylets = ",".join(map(str, cluster.raylets.values()))
+    words = ["pgrep", "-P", raylets, "-f", "^ray::Messenger"]
+    found = subprocess.run(words, capture_output=True, text=True, check=False)
     return [int(line) for line in found.stdout.split()]
 
 
@@ -168,7 +170,7 @@ def killed(what: str, cluster: Cluster, conductor: "subprocess.Popen[str]", fold
         case "run":
             os.kill(until(lambda: growing(folder), conductor)[0], signal.SIGKILL)
         case "actor":
-            os.kill(actors()[0], signal.SIGKILL)
+            os.kill(actors(cluster)[0], signal.SIGKILL)
         case "node":
             os.kill(cluster.raylets["c"], signal.SIGKILL)
         case "conductor":
