@@ -78,6 +78,19 @@ def test_without_ray_other_hosts_cannot_be_reached(
         pass
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere", "localhost:99999999", ":6379"])
+def test_a_cluster_that_nobody_listens_at_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, address: str
+) -> None:
+    monkeypatch.setattr(ray_hosts, "find_spec", lambda _name: True)
+    asked = plan('[[targets]]\nsim = "mlc-a"\n')
+    with (
+        pytest.raises(HostError, match="cannot be reached"),
+        acts.hosts_of(asked, tmp_path, address),
+    ):
+        pass
+
+
 def test_several_hosts_need_an_address(tmp_path: Path) -> None:
     with pytest.raises(PlanError), acts.hosts_of(plan('[[targets]]\nsim = "x"\n', TWO), tmp_path):
         pass

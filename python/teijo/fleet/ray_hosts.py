@@ -7,6 +7,7 @@ and driver; how they are, their files tell the next actor that is asked.
 
 import json
 import os
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ LABEL: Final = "teijo-host"
 LOCAL: Final = "local"
 _ANSWER_S: Final = 60.0
 """A host that does not answer for so long is lost: its looks take milliseconds."""
+_CONNECT_S: Final = 10.0
 _MEMORY_BYTES: Final = 80 << 20
 _QUIET: Final = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
@@ -106,6 +108,8 @@ def ray_hosts(plan: Plan, folder: Path, address: str) -> Iterator[Mapping[str, H
 
 
 def _join(ray: Any, plan: Plan, address: str) -> None:
+    if address != LOCAL:
+        _check_listens(address)
     quiet = {"include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
     try:
         if address == LOCAL:
@@ -119,10 +123,29 @@ def _join(ray: Any, plan: Plan, address: str) -> None:
             del quiet["include_dashboard"]
             ray.init(address=address, **quiet)
     except (ConnectionError, RuntimeError, ValueError, OSError, TimeoutError) as error:
-        raise HostError(
-            f"The Ray cluster at {address} cannot be reached: {_in_a_line(error)}.",
-            remedy="Start it on each host, with the same versions of Ray and Python: docs/fleet.md",
-        ) from error
+        raise _unreached(address, _in_a_line(error)) from error
+
+
+def _check_listens(address: str) -> None:
+    """Make sure that somebody listens at an address: Ray would try for many minutes.
+
+    Raises:
+        HostError: nobody does.
+    """
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        raise _unreached(address, "an address is HOST:PORT")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_S).close()
+    except (OSError, OverflowError) as error:
+        raise _unreached(address, _in_a_line(error)) from error
+
+
+def _unreached(address: str, why: str) -> HostError:
+    return HostError(
+        f"The Ray cluster at {address} cannot be reached: {why}.",
+        remedy="Start it on each host, with the same versions of Ray and Python: docs/fleet.md",
+    )
 
 
 def _nodes(ray: Any, plan: Plan) -> dict[str, str]:
