@@ -23,8 +23,8 @@ from tests.fleet.plans import DRIVE
 pytestmark = pytest.mark.long
 
 HOSTS = ("a", "b", "c", "d")
-SETTINGS = {"seconds": "300", "rw": "randread"}
-LOAD = 'settings = { seconds = 300, rw = "randread" }\n'
+SHORT, LONG = 300, 3000
+"""Seconds of virtual time: LONG takes long enough to be killed amid it."""
 WHOLE, SMALL = (10, 4), (2, 1)
 """Simulated drives on each of the hosts, and files on each of two: all, and few."""
 CLUSTER = """
@@ -97,9 +97,10 @@ def cluster() -> Iterator[Cluster]:
     one.end()
 
 
-def written(folder: Path, runs: int, files: int) -> Path:
+def written(folder: Path, runs: int, files: int, seconds: int = SHORT) -> Path:
     """Return a plan: so many simulated drives on each host, and files on two of them."""
-    text = f'fleet = "lab"\nmethod = "workload"\nseed = 7\nat_once = 1\n{LOAD}'
+    text = 'fleet = "lab"\nmethod = "workload"\nseed = 7\nat_once = 1\n'
+    text += f'settings = {{ seconds = {seconds}, rw = "randread" }}\n'
     text += "".join(f'[[host]]\nname = "{name}"\n' for name in HOSTS)
     text += f'[[targets]]\nsim = "{DRIVE}"\ncount = {runs}\n'
     for name in HOSTS[:2]:  # of one machine, so the files have other names
@@ -142,10 +143,10 @@ def actors(cluster: Cluster) -> list[int]:
     return [int(line) for line in found.stdout.split()]
 
 
-def growing(folder: Path) -> list[int]:
-    """Return the processes that measure simulated drives of a fleet."""
-    found = subprocess.run(["pgrep", "-f", f"run workload sim:.*{folder}"], capture_output=True,
-                           text=True)  # fmt: skip
+def measuring(path: Path) -> list[int]:
+    """Return the processes that write a run file."""
+    words = ["pgrep", "-f", f"run workload .*{path.name.removesuffix('.open')}"]
+    found = subprocess.run(words, capture_output=True, text=True, check=False)
     return [int(line) for line in found.stdout.split()]
 
 
@@ -160,7 +161,7 @@ def check_whole(folder: Path, count: int, apart: Path) -> None:
     for order in simulated[:: max(1, len(simulated) // 4)]:
         record = api.open(folder / "runs" / order["run"]).record
         alone = api.run("workload", order["target"], output=apart / order["run"],
-                        seed=order["seed"], settings=SETTINGS).record  # fmt: skip
+                        seed=order["seed"], settings=order["settings"]).record  # fmt: skip
         assert [step.answer for step in record.steps] == [step.answer for step in alone.steps]
 
 
@@ -168,7 +169,9 @@ def killed(what: str, cluster: Cluster, conductor: "subprocess.Popen[str]", fold
     """Kill one part of a fleet under way."""
     match what:
         case "run":
-            os.kill(until(lambda: growing(folder), conductor)[0], signal.SIGKILL)
+            known = {*folder.glob("hosts/*/*.open")}
+            opened = until(lambda: {*folder.glob("hosts/*/*slc*.open")} - known, conductor)
+            os.kill(measuring(opened.pop())[0], signal.SIGKILL)
         case "actor":
             os.kill(actors(cluster)[0], signal.SIGKILL)
         case "node":
@@ -182,7 +185,8 @@ def killed(what: str, cluster: Cluster, conductor: "subprocess.Popen[str]", fold
 @pytest.mark.parametrize("what", ["run", "actor", "node", "conductor", "head"])
 def test_a_fleet_survives_the_kill_of_any_part(what: str, cluster: Cluster, tmp_path: Path) -> None:
     runs, files = WHOLE if what == "node" else SMALL
-    plan, folder = written(tmp_path, runs, files), tmp_path / "lab"
+    plan = written(tmp_path, runs, files, LONG if what == "run" else SHORT)
+    folder = tmp_path / "lab"
     conductor = begun("fleet", "run", plan, "-o", folder, "--address", cluster.address)
     until(lambda: sealed(folder), conductor)
     killed(what, cluster, conductor, folder)
