@@ -42,11 +42,20 @@ def by_fleet(folder: Path, runs: Path, seconds: int) -> None:
     plan = runs / "plan.toml"
     settings = ", ".join(f'{key} = "{text}"' for key, text in (w.split("=") for w in LOAD))
     plan.write_text(
-        f'fleet = "eight"\nmethod = "workload"\noverwrite = true\n'
+        'fleet = "eight"\nmethod = "workload"\n'
         f"settings = {{ {settings}, seconds = {seconds} }}\n"
         f'[[targets]]\nfile = "{folder}/{{n}}.img?size=16MiB"\ncount = {DRIVES}\n'
     )
-    words = ("fleet", "run", str(plan), "-o", str(runs / "fleet"), "--progress", "none")
+    words = (
+        "fleet",
+        "run",
+        str(plan),
+        "-o",
+        str(runs / "fleet"),
+        "--progress",
+        "none",
+        "--overwrite",
+    )
     subprocess.run([*PROGRAM, *words], env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL)
 
 

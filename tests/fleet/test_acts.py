@@ -57,6 +57,23 @@ def test_a_drive_that_no_host_has_is_named_once() -> None:
     assert problems == ["No host has a drive S2"]
 
 
+def test_a_missing_serial_is_not_hidden_by_one_that_begins_alike() -> None:
+    rules = '[[targets]]\nserials = ["S1"]\n[[targets]]\nhosts = ["a"]\nserials = ["S10"]\n'
+    problems = over(rules, host("a"), host("b"))
+    assert problems == ["targets 2: a has no drive S10", "No host has a drive S1"]
+
+
+def test_simulated_drives_are_examined_once_only_where_their_seed_alone_differs() -> None:
+    asked = plan(
+        '[[targets]]\nhosts = ["a"]\nsim = "mlc-a?seed={n}"\ncount = 9\n'
+        '[[targets]]\nhosts = ["a"]\nsim = "mlc-a?capacity=1KiB"\n',
+        TWO,
+    )
+    one, other = host("a"), host("b")
+    acts.look_over(asked, {"a": one, "b": other})
+    assert one.asked.count("examine") == 2
+
+
 def test_what_stands_against_many_drives_of_a_host_is_told_once() -> None:
     problems = over(
         '[[targets]]\nmodel = "ACME*"\n',

@@ -8,7 +8,7 @@ import pytest
 from teijo.errors import PlanError, UnsafeError
 from teijo.fleet.consent import consent_text, objections, read_consent, refuse
 from teijo.fleet.drives import meant_by
-from teijo.fleet.manifest import NAME, HostSeen, Manifest, read_manifest, write_manifest
+from teijo.fleet.manifest import NAME, HostSeen, Manifest, check_own, read_manifest, write_manifest
 from tests.fleet.plans import drive, plan, told
 
 DRIVES = '[[targets]]\nmodel = "ACME*"\n'
@@ -54,6 +54,23 @@ def test_a_fleet_is_read_as_it_was_written_and_never_written_twice(tmp_path: Pat
     assert read_manifest(tmp_path) == manifest()
     with pytest.raises(PlanError, match="already"):
         write_manifest(tmp_path, manifest())
+
+
+def test_a_fleet_that_somebody_else_can_have_written_is_not_acted_on(tmp_path: Path) -> None:
+    write_manifest(tmp_path, manifest())
+    path = tmp_path / NAME
+    check_own(tmp_path)
+    path.chmod(0o666)
+    with pytest.raises(UnsafeError):
+        check_own(tmp_path)
+    path.chmod(0o644)
+    path.rename(tmp_path / "real")
+    path.symlink_to(tmp_path / "real")
+    with pytest.raises(UnsafeError):
+        check_own(tmp_path)
+    path.unlink()
+    with pytest.raises(PlanError):
+        check_own(tmp_path)
 
 
 def test_a_file_of_a_fleet_that_contradicts_itself_is_refused(tmp_path: Path) -> None:

@@ -84,8 +84,10 @@ def test_the_words_of_a_run_name_its_seed_its_group_and_its_one_serial() -> None
     asked = plan('[[targets]]\nserials = ["S1"]\n')
     (order,) = meant_by(asked, {"local": told(drive("S1"), drive("S2"))}, 7).orders
     words = order.words("/there/x.teijo")
-    assert words[:5] == ("run", "workload", "/dev/s1", "-o", "/there/x.teijo")
+    assert words[:3] == ("run", "-o", "/there/x.teijo")
+    assert words[-3:] == ("--", "workload", "/dev/s1")
     assert words[words.index("--destroy") + 1] == "S1"
     assert "fleet=lab" in words
     assert "--overwrite" not in words
+    assert "--overwrite" in order.words("x", overwrite=True)
     assert order.words_to_resume("x")[-2:] == ("--destroy", "S1")

@@ -196,6 +196,26 @@ def test_several_targets_on_one_line_are_measured_each_by_itself(
     assert (code, "'rw' is not a setting" in err) == (2, True)
 
 
+def test_no_plan_overwrites_a_file_that_is_there(
+    tmp_path: Path, scratch: Path, teijo: Callable[..., Said]
+) -> None:
+    precious = scratch / "precious.img"
+    precious.write_bytes(b"kept" * (1 << 18))
+    before = precious.read_bytes()
+    rule = f'[[targets]]\nfile = "{precious}"\nsettings = {{ rw = "randwrite", bytes = "1MiB" }}\n'
+    head = 'fleet = "lab"\nmethod = "workload"\n'
+    path, folder = tmp_path / "plan.toml", tmp_path / "lab"
+    path.write_text(head + "overwrite = true\n" + rule)
+    assert teijo("fleet", "run", path, "-o", folder)[0] == 2
+    path.write_text(head + rule)
+    code, _, err = teijo("fleet", "run", path, "-o", folder)
+    assert (code, "precious.img" in err) == (5, True)
+    assert precious.read_bytes() == before
+    code, _, err = teijo("fleet", "resume", folder, "--overwrite")
+    assert code == 0, err
+    assert precious.read_bytes() != before
+
+
 def test_several_hosts_need_a_cluster(tmp_path: Path, teijo: Callable[..., Said]) -> None:
     path = written(tmp_path, SIMS, '[[host]]\nname = "a"\n[[host]]\nname = "b"\n')
     code, _, err = teijo("fleet", "run", path)

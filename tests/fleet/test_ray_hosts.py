@@ -145,7 +145,7 @@ def actors(cluster: Cluster) -> list[int]:
 
 def measuring(path: Path) -> list[int]:
     """Return the processes that write a run file."""
-    words = ["pgrep", "-f", f"run workload .*{path.name.removesuffix('.open')}"]
+    words = ["pgrep", "-f", f"run -o .*{path.name.removesuffix('.open')}"]
     found = subprocess.run(words, capture_output=True, text=True, check=False)
     return [int(line) for line in found.stdout.split()]
 

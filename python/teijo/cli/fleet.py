@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from teijo.cli import console
-from teijo.cli.options import Json, Progress, ProgressMode
+from teijo.cli.options import Json, Overwrite, Progress, ProgressMode
 from teijo.errors import UsageError
 from teijo.speech.tongue import said, tr
 from teijo.units import NS_PER_S, format_capacity, format_duration
@@ -57,51 +57,59 @@ class Action(StrEnum):
     RESUME = "resume"
 
 
+WhichAction = Annotated[
+    Action,
+    typer.Argument(metavar="ACTION", help="One of: check, consent, run, status, resume."),
+]
+Place = Annotated[
+    Path,
+    typer.Argument(
+        metavar="PLACE",
+        help="A plan in TOML for check, consent and run; a fleet's folder for status and resume.",
+    ),
+]
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        help="For run: the fleet's folder. [default: its name]",
+    ),
+]
+ConsentFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--consent",
+        metavar="FILE",
+        help="Consent to lose all data on the drives that this file lists, by this plan alone.",
+    ),
+]
+Address = Annotated[
+    str,
+    typer.Option(
+        "--address",
+        metavar="ADDRESS",
+        help="The Ray cluster of the hosts, HOST:PORT, or local: one on this machine.",
+    ),
+]
+Remove = Annotated[
+    bool,
+    typer.Option(
+        "--remove-at-source",
+        help="Remove a run file at its host once it is here, whole by its digest.",
+    ),
+]
+
+
 def verb(
-    action: Annotated[
-        Action,
-        typer.Argument(metavar="ACTION", help="One of: check, consent, run, status, resume."),
-    ],
-    place: Annotated[
-        Path,
-        typer.Argument(
-            metavar="PLACE",
-            help="A plan in TOML for check, consent and run; a fleet's folder for status and "
-            "resume.",
-        ),
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FOLDER",
-            help="For run: the fleet's folder. [default: its name]",
-        ),
-    ] = None,
-    consent: Annotated[
-        Path | None,
-        typer.Option(
-            "--consent",
-            metavar="FILE",
-            help="Consent to lose all data on the drives that this file lists, by this plan alone.",
-        ),
-    ] = None,
-    address: Annotated[
-        str,
-        typer.Option(
-            "--address",
-            metavar="ADDRESS",
-            help="The Ray cluster of the hosts, HOST:PORT, or local: one on this machine.",
-        ),
-    ] = "",
-    remove: Annotated[
-        bool,
-        typer.Option(
-            "--remove-at-source",
-            help="Remove a run file at its host once it is here, whole by its digest.",
-        ),
-    ] = False,
+    action: WhichAction,
+    place: Place,
+    output: Folder = None,
+    consent: ConsentFile = None,
+    address: Address = "",
+    remove: Remove = False,
+    overwrite: Overwrite = False,
     as_json: Json = False,
     progress: Progress = None,
 ) -> None:
@@ -114,9 +122,28 @@ def verb(
 
     given = None if consent is None else read_consent(consent)
     if action in (Action.STATUS, Action.RESUME):
-        _go_on(action, place, given, address, progress, remove=remove, as_json=as_json)
+        _go_on(
+            action,
+            place,
+            given,
+            address,
+            progress,
+            remove=remove,
+            overwrite=overwrite,
+            as_json=as_json,
+        )
     else:
-        _by_plan(action, place, output, given, address, progress, remove=remove, as_json=as_json)
+        _by_plan(
+            action,
+            place,
+            output,
+            given,
+            address,
+            progress,
+            remove=remove,
+            overwrite=overwrite,
+            as_json=as_json,
+        )
 
 
 def _go_on(
@@ -127,6 +154,7 @@ def _go_on(
     progress: ProgressMode | None,
     *,
     remove: bool,
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Tell how far a fleet is, or go on with it."""
@@ -141,7 +169,7 @@ def _go_on(
         with stoppable() as stop:
             ended = acts.resume(
                 manifest, hosts, place, consent=consent, observer=Teller(progress), stop=stop,
-                removes=remove,
+                removes=remove, overwrites=overwrite,
             )  # fmt: skip
     leave(ended, as_json=as_json)
 
@@ -155,6 +183,7 @@ def _by_plan(
     progress: ProgressMode | None,
     *,
     remove: bool,
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Look a plan over, print the consent to it, or carry it out."""
@@ -177,7 +206,7 @@ def _by_plan(
         with stoppable() as stop:
             ended = acts.begin(
                 seen, hosts, folder, consent=consent, observer=Teller(progress), stop=stop,
-                removes=remove,
+                removes=remove, overwrites=overwrite,
             )  # fmt: skip
     leave(ended, as_json=as_json)
 

@@ -71,7 +71,7 @@ def verb(
         )  # fmt: skip
         carry_out_several(
             method, (target, *others), given, output=output, destroy=destroy, progress=progress,
-            also={"spec": spec, "limits": limit or (), "notes": notes, "overwrite": overwrite,
+            overwrite=overwrite, also={"spec": spec, "limits": limit or (), "notes": notes,
                   "campaign": belongs.get("campaign", ""), "seed": seed},
         )  # fmt: skip
         return

@@ -52,6 +52,7 @@ def carry_out(
     *,
     output: str | None,
     destroy: str | None,
+    overwrite: bool,
     progress: "ProgressMode | None",
     also: Mapping[str, object],
 ) -> None:
@@ -77,7 +78,13 @@ def carry_out(
     with acts.hosts_of(plan, folder) as hosts, fleet.stoppable() as stop:
         seen = acts.look_over(plan, hosts)
         ended = acts.begin(
-            seen, hosts, folder, consent=consent, observer=fleet.Teller(progress), stop=stop
+            seen,
+            hosts,
+            folder,
+            consent=consent,
+            observer=fleet.Teller(progress),
+            stop=stop,
+            overwrites=overwrite,
         )
     fleet.leave(ended, as_json=False)
 

@@ -1,11 +1,12 @@
 """What is done with a fleet: looked over, begun, gone on with. Refused before the first write."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, Final
 
 from teijo.errors import DeviceError, HostError, Interrupted, PlanError, TeijoError
 from teijo.fleet import consent as consents
@@ -22,6 +23,7 @@ from teijo.outside.text import shell_path
 from teijo.runfile import program
 
 Hosts = Mapping[str, Host]
+_SEED: Final = re.compile(r"\bseed=\d+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,11 +90,7 @@ def look_over(plan: Plan, hosts: Hosts, seed: int | None = None) -> Overview:
     problems += meant.problems
     # Where one is silent, the drive may be there.
     if len(told) == len(hosts):
-        problems += [
-            f"No host has a drive {each}"
-            for each in missing_serials(plan, meant.orders)
-            if not any(each in problem for problem in problems)
-        ]
+        problems += [f"No host has a drive {each}" for each in missing_serials(plan, meant.orders)]
     examined = _examined(hosts, meant.orders)
     problems += _told_once(meant.orders, examined)
     return Overview(
@@ -112,12 +110,14 @@ def _skew(told: Mapping[str, Told]) -> Iterator[str]:
 
 
 def _examined(hosts: Hosts, orders: Sequence[Order]) -> dict[int, Mapping[str, Any]]:
-    """Return what each run takes; simulated ones that differ in nothing but a number, once."""
+    """Return what each run takes; simulated ones that differ in their seed alone, once."""
     found: dict[int, Mapping[str, Any]] = {}
     same: dict[tuple[str, ...], Mapping[str, Any]] = {}
     for order in orders:
-        kind = order.target.partition("?")[0] if order.target.startswith("sim:") else order.target
-        key = (order.host, kind, *(f"{name}={text}" for name, text in order.settings.items()))
+        target = (
+            _SEED.sub("seed=", order.target) if order.target.startswith("sim:") else order.target
+        )
+        key = (order.host, target, *(f"{name}={text}" for name, text in order.settings.items()))
         if key not in same:
             try:
                 same[key] = hosts[order.host].ask("examine", order.model_dump(mode="json"))
@@ -147,6 +147,7 @@ def begin(
     observer: Observer,
     stop: Event,
     removes: bool = False,
+    overwrites: bool = False,
 ) -> Conductor:
     """Carry a plan out that was looked over; return how it went.
 
@@ -169,7 +170,7 @@ def begin(
             "Not every host can keep run files.", remedy="Name other folders in the plan."
         ).naming(unready)
     manifests.write_manifest(folder, manifest)
-    return _conduct(manifest, hosts, folder, observer, stop, removes=removes)
+    return _conduct(manifest, hosts, folder, observer, stop, removes=removes, overwrites=overwrites)
 
 
 def resume(
@@ -181,12 +182,14 @@ def resume(
     observer: Observer,
     stop: Event,
     removes: bool = False,
+    overwrites: bool = False,
 ) -> Conductor:
     """Go on with what of a fleet is not done; return how it went.
 
     Raises:
         As `begin`.
     """
+    manifests.check_own(folder)
     serials = [order.serial for order in manifest.orders if order.serial]
     consents.refuse(consents.objections(manifest.plan, serials, consent))
     problems: list[str] = []
@@ -199,7 +202,7 @@ def resume(
         raise PlanError(
             "The fleet cannot go on.", remedy="Install one Teijo on all hosts, and here."
         ).naming(problems)
-    return _conduct(manifest, hosts, folder, observer, stop, removes=removes)
+    return _conduct(manifest, hosts, folder, observer, stop, removes=removes, overwrites=overwrites)
 
 
 def looked_at(manifest: Manifest, hosts: Hosts, folder: Path) -> Conductor:
@@ -243,10 +246,11 @@ def _conduct(
     stop: Event,
     *,
     removes: bool,
+    overwrites: bool,
 ) -> Conductor:
     conductor = Conductor(
         manifest.plan, [Drive(order) for order in manifest.orders], hosts, folder / RUNS,
-        observer, stop, removes,
+        observer, stop, removes, overwrites,
     )  # fmt: skip
     conductor.conduct()
     if (error := _ended_with(conductor, folder)) is not None:

@@ -83,6 +83,7 @@ class Conductor:
     observer: Observer
     stop: Event
     removes: bool = False
+    overwrites: bool = False
     lost: dict[str, str] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
     _last_begin_ns: dict[str, int] = field(default_factory=dict)
@@ -193,7 +194,7 @@ class Conductor:
             self._last_begin_ns[name] = now_ns
             drive.was_begun = True
             try:
-                state = host.ask("begin", drive.order.model_dump(mode="json"))
+                state = host.ask("begin", drive.order.model_dump(mode="json"), self.overwrites)
             except TeijoError as error:
                 drive.standing, drive.told = "refused", error.message
                 self.observer(self, drive, drive.standing)

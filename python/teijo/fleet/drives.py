@@ -71,7 +71,6 @@ def meant_by(plan: Plan, hosts: Mapping[str, Told], seed: int) -> Meant:
                 notes=plan.notes,
                 group=_group(plan, one.host, name),
                 seed=seed_of(seed, number),
-                overwrite=plan.overwrite and bool(one.rule.file),
                 hold=plan.together,
                 run=run_name(plan.fleet, number, name),
             )
@@ -163,6 +162,10 @@ def _check_apart(found: Sequence[_Found], problems: list[str]) -> None:
 
 
 def missing_serials(plan: Plan, orders: Sequence[Order]) -> list[str]:
-    """Return the serials that a plan names and that no host has."""
-    named = {serial for rule in plan.targets for serial in rule.serials}
+    """Return the serials that a plan names for any of several hosts, and that no host has.
+
+    What one host alone was to have is said where that host is looked at.
+    """
+    anywhere = (rule for rule in plan.targets if len(rule.hosts) != 1)
+    named = {serial for rule in anywhere for serial in rule.serials}
     return sorted(named - {order.serial for order in orders})

@@ -101,20 +101,21 @@ class Hand:
             "capacity_bytes": ahead.capacity_bytes,
         }
 
-    def begin(self, order: Mapping[str, Any]) -> str:
+    def begin(self, order: Mapping[str, Any], overwrite: bool = False) -> str:
         """Begin a run, or carry it on where it was left; return its state.
 
         One that goes on or is sealed is left as it is, so asking twice begins nothing twice.
+        `overwrite` is a person's consent to overwrite an existing file: no plan can give it.
         """
         asked = Order.model_validate(order)
         state = self._state(asked.run)
         if state not in ("absent", "left", "refused"):
             return state
         names = self._names(asked.run)
-        resumes = state == "left"
-        words = (
-            asked.words_to_resume(str(names.open)) if resumes else asked.words(str(names.sealed))
-        )
+        if state == "left":
+            words = asked.words_to_resume(str(names.open), overwrite=overwrite)
+        else:
+            words = asked.words(str(names.sealed), overwrite=overwrite)
         try:
             self._begun[asked.run] = OwnProcess.begin(words)
         except OSError as error:

@@ -6,6 +6,7 @@ fleet names the consent again.
 
 import json
 import secrets
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
@@ -13,10 +14,12 @@ from typing import Final, Literal
 from pydantic import BaseModel, ValidationError
 
 from teijo import creating
-from teijo.errors import HostError, PlanError
+from teijo.errors import HostError, PlanError, UnsafeError
 from teijo.fleet.order import Order
 from teijo.fleet.plan import Plan
 from teijo.outside.file import Unreadable, read_text
+from teijo.outside.text import shell_path
+from teijo.runfile import trust
 
 NAME: Final = "fleet.json"
 RUNS: Final = "runs"
@@ -74,6 +77,26 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
             f"{folder} cannot hold the fleet: {error.strerror}.",
             remedy="Name a folder that can be written with -o.",
         ) from error
+
+
+def check_own(folder: Path) -> None:
+    """Make sure that nobody else can have written what a fleet is, before it is acted on.
+
+    Raises:
+        UnsafeError: somebody can, or it is no plain file. PlanError: there is none.
+    """
+    path = folder / NAME
+    try:
+        status = path.lstat()
+    except OSError as error:
+        raise PlanError(
+            f"{path} cannot be read: {error.strerror}.", remedy="Name the folder of a fleet."
+        ) from error
+    if not (stat.S_ISREG(status.st_mode) and trust.is_own(status)):
+        raise UnsafeError(
+            f"{path} can have been written by somebody else; nothing was begun.",
+            remedy=f"If you trust what it says, make it yours alone: chmod go-w {shell_path(path)}",
+        )
 
 
 def read_manifest(folder: Path) -> Manifest:

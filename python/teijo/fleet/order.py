@@ -32,13 +32,15 @@ class Order(BaseModel, frozen=True, extra="forbid"):
     notes: Mapping[str, str] = Field(default_factory=dict)
     group: Mapping[str, str] = Field(default_factory=dict)
     seed: Annotated[int, Field(ge=0, lt=2**53)]
-    overwrite: bool = False
     hold: bool = False
     run: Annotated[str, StringConstraints(pattern=RUN_NAME)]
 
-    def words(self, path: str) -> tuple[str, ...]:
-        """Return what is typed after `teijo` to begin its run, recorded in `path`."""
-        words = ["run", self.method, self.target, "-o", path, "--seed", str(self.seed)]
+    def words(self, path: str, *, overwrite: bool = False) -> tuple[str, ...]:
+        """Return what is typed after `teijo` to begin its run, recorded in `path`.
+
+        Behind `--` no word of a plan can pass for an option.
+        """
+        words = ["run", "-o", path, "--seed", str(self.seed)]
         words += ["--spec", self.spec] if self.spec else []
         for option, given in (("--set", self.settings), ("--group", self.group),
                               ("--note", self.notes)):  # fmt: skip
@@ -48,15 +50,16 @@ class Order(BaseModel, frozen=True, extra="forbid"):
             words += ["--limit", limit]
         words += ["--hold"] if self.hold else []
         words += ["--report", "none", "--progress", "none"]
-        return (*words, *self._consent())
+        return (*words, *self._consent(overwrite=overwrite), "--", self.method, self.target)
 
-    def words_to_resume(self, path: str) -> tuple[str, ...]:
+    def words_to_resume(self, path: str, *, overwrite: bool = False) -> tuple[str, ...]:
         """Return what is typed after `teijo` to carry its run on."""
-        return ("resume", path, "--report", "none", "--progress", "none", *self._consent())
+        told = ("--report", "none", "--progress", "none")
+        return ("resume", path, *told, *self._consent(overwrite=overwrite))
 
-    def _consent(self) -> tuple[str, ...]:
+    def _consent(self, *, overwrite: bool) -> tuple[str, ...]:
         words: tuple[str, ...] = ("--destroy", self.serial) if self.serial else ()
-        return (*words, "--overwrite") if self.overwrite else words
+        return (*words, "--overwrite") if overwrite else words
 
 
 def run_name(fleet: str, number: int, name: str) -> str:

@@ -92,7 +92,6 @@ class Plan(BaseModel, frozen=True, extra="forbid"):
     at_once: Annotated[int, Field(ge=0, le=DRIVES_MOST)] = 0
     stagger: str = "0s"
     together: bool = False
-    overwrite: bool = False
     host: Annotated[tuple[Host, ...], Field(max_length=_HOSTS_MOST)] = (Host(name=LOCAL),)
     targets: Annotated[tuple[Targets, ...], Field(min_length=1, max_length=_HOSTS_MOST)]
 
