@@ -75,7 +75,7 @@ def verb(
 
     Each drive has a run of its own, all of one method and made alike; what was made otherwise is
     left out, and the report says why. Runs that name a fleet (--group fleet=NAME) are told apart
-    by it. Drives are named as different so that a fleet of equal drives has one named in at most 5
+    by it. Drives are named as different so that a fleet of equal drives has one named in about 5
     of 100 cases.
     """
     if form == JSON and str(output or "") == STDOUT:

@@ -51,9 +51,9 @@ _VIEWS: Final = (
         says="Each model by month: the median of its runs, the least and the most of them.",
         none="No figure of a run is in the lake.",
         columns=(
-            ("model", "Model", None), *_PLACE, ("month", "Month", None), *_COUNTS,
+            ("model", "Model", None), *_PLACE, *_UNIT, ("month", "Month", None), *_COUNTS,
             ("least", "Least", _DIGITS), ("median", "Median", _DIGITS),
-            ("most", "Most", _DIGITS), *_UNIT,
+            ("most", "Most", _DIGITS),
         ),
         order="runs DESC, model, method, part, cell, figure, unit, month",
         where=_USUAL,
@@ -65,10 +65,10 @@ _VIEWS: Final = (
         "earlier one. Drives and settings may differ too; `teijo compare` judges two runs.",
         none="No model has runs with two firmwares.",
         columns=(
-            ("model", "Model", None), *_PLACE, ("firmware_a", "Earlier", None),
+            ("model", "Model", None), *_PLACE, *_UNIT, ("firmware_a", "Earlier", None),
             ("firmware_b", "Later", None), ("runs_a", "Runs earlier", 0),
             ("runs_b", "Runs later", 0), ("median_a", "Median earlier", _DIGITS),
-            ("median_b", "Median later", _DIGITS), *_UNIT, ("change_percent", "Change, %", 1),
+            ("median_b", "Median later", _DIGITS), ("change_percent", "Change, %", 1),
         ),
         order="abs(change_percent) DESC, model, method, part, cell, figure",
         where=_USUAL,
@@ -80,8 +80,8 @@ _VIEWS: Final = (
         "the intervals at 95 % of the two leave each other out.",
         none="No drive that was measured in two years that follow each other got slower.",
         columns=(
-            ("model", "Model", None), ("serial", "Serial no", None), *_PLACE,
-            ("year", "Year", None), ("before", "Before", _DIGITS), ("now", "Now", _DIGITS), *_UNIT,
+            ("model", "Model", None), ("serial", "Serial no", None), *_PLACE, *_UNIT,
+            ("year", "Year", None), ("before", "Before", _DIGITS), ("now", "Now", _DIGITS),
             ("slower_percent", "Slower, %", 1),
         ),
         order="slower_percent DESC, serial, method, cell, figure",
@@ -108,8 +108,8 @@ _VIEWS: Final = (
         none="No run names a campaign or a fleet (--group).",
         columns=(
             ("group_campaign", "Campaign", None), ("group_fleet", "Fleet", None),
-            ("model", "Model", None), *_PLACE, *_COUNTS, ("least", "Least", _DIGITS),
-            ("median", "Median", _DIGITS), ("most", "Most", _DIGITS), *_UNIT,
+            ("model", "Model", None), *_PLACE, *_UNIT, *_COUNTS, ("least", "Least", _DIGITS),
+            ("median", "Median", _DIGITS), ("most", "Most", _DIGITS),
             ("spread_percent", "Spread, %", 1), ("slowest_drive", "Slowest drive", None),
         ),
         order="spread_percent DESC NULLS LAST, model, method, part, cell, figure",
@@ -160,7 +160,7 @@ def _header(place: str, held: _Row) -> model.Header:
             ("Last run", _date(held["last"])),
         ),
         groups=(),
-        stamp="SIMULATED DEVICE" if held["simulated"] else "",
+        stamp="SIMULATED DEVICE" if held["simulated"] == held["runs"] else "",
     )
 
 

@@ -63,8 +63,9 @@ def seen_sentences(fleet: Fleet) -> Iterator[str]:
         )
         return
     yield (
-        "Of fleets whose drives are all alike, in at most 5 of 100 any drive is named at all: over "
-        "all drives and all figures together."
+        "A score is made so that of fleets whose drives are all alike 5 of 100 at most have any "
+        "drive named, were their scatter normal. Counted were 10 of 200 fleets of simulated drives "
+        "(95 % interval: 2.4 to 9.0 %)."
     )
     level = fleet.outliers.level
     if level is not None:
@@ -78,6 +79,14 @@ def seen_sentences(fleet: Fleet) -> Iterator[str]:
     columns = [each for each in fleet.outliers.columns if each is not None]
     if columns:
         leasts = [percent_of(each.least) for each in columns]
+        if f"{min(leasts):.1f}" == f"{max(leasts):.1f}":
+            yield say(
+                "{figures} single figures were judged. In one alone a drive must be {least:.1f} % "
+                "off to be named in 95 of 100.",
+                figures=len(columns),
+                least=min(leasts),
+            )
+            return
         yield say(
             "{figures} single figures were judged. In one alone a drive must be {low:.1f} to "
             "{high:.1f} % off, by the figure, to be named in 95 of 100.",
