@@ -161,9 +161,11 @@ def state_of(port: int, key: str) -> dict:
     return json.loads(fetched(port, f"/api/v1/runs/{key}"))
 
 
-def begun(port: int) -> tuple[str, float]:
+def begun(port: int, child: subprocess.Popen[bytes]) -> tuple[str, float]:
     """Wait for the run, and return its id and the moment its measurement began, to a second."""
     while not (rows := json.loads(fetched(port, "/api/v1/runs"))["runs"]):
+        if child.poll() is not None:
+            raise SystemExit(f"the run has ended before it began (exit code {child.returncode})")
         time.sleep(0.1)
     key = rows[0]["id"]
     while not (points := state_of(port, key)["course"]["points"]):
@@ -181,15 +183,14 @@ def run(asked: argparse.Namespace) -> list[tuple[Spell, Spell, float]]:
     ):
         words = ("workload", asked.target, "rw=randwrite", "bs=4KiB", "qd=4", f"seconds={seconds}")
         child = subprocess.Popen(
-            [*PROGRAM, "run", *words, "--report", "none", "-o", f"{name}/load", "--overwrite"],
+            [*PROGRAM, "run", *words, "--report", "none", "--progress", "none", "-o", f"{name}/load", "--overwrite"],
             env=os.environ | {"PYTHONPATH": str(HERE)},
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
         )
         others = os.sched_getaffinity(0) - {asked.readers_on}
         os.sched_setaffinity(child.pid, others or {asked.readers_on})
         try:
-            key, zero_s = begun(port)
+            key, zero_s = begun(port, child)
             worker = next(iter(children(child.pid)), child.pid)
 
             def spell(viewers: int) -> Spell:
