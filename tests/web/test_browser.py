@@ -82,6 +82,26 @@ def test_every_page_fits_has_no_barrier_and_says_nothing(
         assert said == []
 
 
+def test_a_chart_on_paper_is_no_wider_than_the_paper(
+    browser: Browser, simulated: Path, tmp_path: Path
+) -> None:
+    """Paper is narrower than the window that the chart was drawn for, and nothing draws it anew."""
+    paper = 700
+    shutil.copy(simulated, tmp_path / "one.teijo")
+    with served(tmp_path) as site, visited(browser, viewport={"width": 1600, "height": 900}) as it:
+        page, _ = it
+        page.goto(f"{site.address}/runs/{site.runs()['one.teijo']['id']}")
+        until(page, "document.documentElement.dataset.drawn > 0")
+        page.emulate_media(media="print")
+        page.evaluate(f"document.body.style.width = '{paper}px'")
+        charts = page.locator("section.part .chart svg").all()
+        boxes = [chart.bounding_box() for chart in charts]
+        assert boxes
+        for box in boxes:
+            assert box is not None
+            assert box["x"] + box["width"] <= paper
+
+
 def test_text_of_a_run_file_is_only_text(browser: Browser, simulated: Path, tmp_path: Path) -> None:
     record = reader.read(simulated)
     remark = Remark(kind=RemarkKind.NOT_PURGED, text=HOSTILE)
