@@ -33,6 +33,7 @@ pub mod device;
 mod digest;
 mod downstream;
 mod members;
+mod memory;
 mod numbers;
 pub mod parameters;
 mod quantity;

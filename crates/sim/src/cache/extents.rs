@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::memory::prefetch;
 use crate::numbers::Numbers;
 
 /// A range of bytes: from, to.
@@ -89,6 +90,12 @@ impl Extents {
     #[inline]
     fn bucket(&self, number: u64) -> &[Span] {
         self.buckets.get(number as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Asks for what is in the set where `span` begins, soon to be changed.
+    #[inline]
+    pub fn foresee(&self, span: Span) {
+        prefetch(self.bucket(span.0 / self.bucket_bytes), 0);
     }
 
     /// `span` cut at the borders of buckets, each with its bucket, in order.

@@ -4,6 +4,8 @@
 use std::collections::hash_map::{Entry, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
+use crate::memory::prefetch;
+
 const NONE: u32 = u32::MAX;
 
 /// Spreads unit numbers over a table; they are counted from 0, nobody chooses them to collide.
@@ -80,6 +82,14 @@ impl Lru {
 
     pub fn holds(&self, unit: u64) -> bool {
         self.places.contains_key(&unit)
+    }
+
+    /// Asks for what is known of `unit`, soon to be looked up.
+    #[inline]
+    pub fn foresee(&self, unit: u64) {
+        if let Some(&place) = self.places.get(&unit) {
+            prefetch(&self.slots, place);
+        }
     }
 
     /// Looks `unit` up and makes it the one used last.

@@ -283,6 +283,18 @@ impl<D: Device> Device for Cache<D> {
         }
     }
 
+    fn is_far(&self) -> bool {
+        self.part().is_far()
+    }
+
+    #[inline]
+    fn foresee(&self, offset_bytes: u64, length_bytes: u32) {
+        let span = (offset_bytes, offset_bytes + u64::from(length_bytes));
+        self.dirty.foresee(span);
+        self.lru.foresee(offset_bytes / self.policy.unit_bytes);
+        self.part().foresee(offset_bytes, length_bytes);
+    }
+
     /// What is on its way below gets there first.
     fn purge(&mut self, at_ns: u64) -> u64 {
         self.tally.discarded_bytes += self.forget();

@@ -361,6 +361,15 @@ impl<D: Device> Device for Faulty<D> {
         }
     }
 
+    fn is_far(&self) -> bool {
+        self.part().is_far()
+    }
+
+    #[inline]
+    fn foresee(&self, offset_bytes: u64, length_bytes: u32) {
+        self.part().foresee(offset_bytes, length_bytes);
+    }
+
     fn purge(&mut self, at_ns: u64) -> u64 {
         let mut at_ns = self.settle(at_ns);
         match self.silent_until_ns {

@@ -46,6 +46,15 @@ impl<D: Device> Device for Os<D> {
         assert!(done.is_empty(), "no program has a call under way");
     }
 
+    fn is_far(&self) -> bool {
+        self.below.device().is_far()
+    }
+
+    #[inline]
+    fn foresee(&self, offset_bytes: u64, length_bytes: u32) {
+        self.below.device().foresee(offset_bytes, length_bytes);
+    }
+
     /// A file system is made anew as well.
     fn purge(&mut self, at_ns: u64) -> u64 {
         let (mut done_ns, mut ended) = (at_ns, Vec::new());

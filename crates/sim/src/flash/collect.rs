@@ -3,7 +3,7 @@
 
 use super::block::{Cleaned, Open, Underway};
 use super::ftl::Ftl;
-use super::memory::prefetch;
+use crate::memory::prefetch;
 use crate::flash::params::{reserve_blocks, Cleaning, Frontier};
 
 /// Slots whose lines of a far map are prefetched together, and how many slots ahead of their move.

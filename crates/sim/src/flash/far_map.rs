@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::block::{Cleaned, UNMAPPED};
 use super::ftl::Ftl;
-use super::memory::{prefetch, LINE_ENTRIES};
+use crate::memory::{prefetch, LINE_ENTRIES};
 
 impl Ftl {
     /// Writes `unit` to `die`; the block that held it hears of it later if the die has an open

@@ -6,15 +6,16 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::block::{Block, Cleaned, Open, Underway, NOT_CLOSED, UNMAPPED};
-use super::memory::zeroed;
+use crate::memory::zeroed;
 use super::packing::Packing;
 use super::pending::Pending;
 use super::region::Region;
 use super::victims::Victims;
 use crate::flash::params::{reserve_blocks, Cleaning, Frontier, Geometry};
 
-/// Units of a map that is looked up ahead: 64 MiB of it, more than caches hold.
-const FAR_UNITS: u32 = 1 << 24;
+/// Units of a map that is looked up ahead: 512 KiB of it, more than a core has to itself beside what
+/// else it works on.
+const FAR_UNITS: u32 = 1 << 17;
 
 #[derive(Clone, Debug)]
 pub(super) struct Die {

@@ -21,7 +21,6 @@ mod heat;
 mod held;
 mod jitter;
 mod map_cache;
-mod memory;
 mod need;
 mod packed;
 mod packing;

@@ -6,7 +6,7 @@
 use rand_xoshiro::rand_core::Rng;
 
 use super::block::{Block, NOT_CLOSED};
-use super::memory::prefetch;
+use crate::memory::prefetch;
 
 /// Closed blocks of one die. Positions only grow; the ring index is the position masked.
 #[derive(Clone, Debug)]

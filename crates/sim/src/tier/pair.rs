@@ -119,6 +119,22 @@ impl<T, D: Device> Pair<T, D> {
             .send(why, op, offset, length, at_ns);
     }
 
+    /// Whether one of the two is so large that it gains by `foresee`.
+    pub fn is_far(&self) -> bool {
+        self.devices().into_iter().any(Device::is_far)
+    }
+
+    /// Says where on one of the two an I/O will soon be.
+    #[inline]
+    pub fn foresee(&self, piece: Piece) {
+        let [fast, slow] = self.devices();
+        let device = match piece.side {
+            Side::Fast => fast,
+            Side::Slow => slow,
+        };
+        device.foresee(piece.offset_bytes, piece.length_bytes as u32);
+    }
+
     #[inline]
     pub fn next_ns(&self) -> u64 {
         self.fast.next_ns().min(self.slow.next_ns())

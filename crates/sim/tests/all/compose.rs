@@ -496,3 +496,31 @@ fn the_reference_page_has_every_parameter_preset_and_array() {
     );
     assert!(!PARAMETERS.is_empty());
 }
+
+/// Of a drive whose map is larger than what a core has to itself, and of one that is smaller.
+const PARTS: [(&str, bool); 2] = [
+    ("slc-a?capacity=1GiB", true),
+    ("slc-a?capacity=256MiB", false),
+];
+
+#[test]
+fn what_lies_around_a_drive_hears_of_io_to_come_where_the_drive_gains_by_it() {
+    for (part, is_far) in PARTS {
+        for text in [
+            format!("raid10(4×{part})"),
+            format!("tier(hdd-7200, {part})"),
+            format!("ssd-cache({part}, hdd-7200)"),
+            format!("cache({part})"),
+            format!("host-cache({part})"),
+            format!("os({part})"),
+            format!("faulty({part})"),
+        ] {
+            let device = open(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(device.is_far(), is_far, "{text}");
+            let end_bytes = device.capacity_bytes();
+            for offset_bytes in [0, end_bytes / 2 + 512, end_bytes - 512, end_bytes] {
+                device.foresee(offset_bytes, 1 << 20);
+            }
+        }
+    }
+}

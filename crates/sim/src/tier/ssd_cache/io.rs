@@ -11,7 +11,7 @@ use crate::device::{Device, Ended, Outcome};
 
 impl<D: Device> SsdCache<D> {
     /// `range` cut at the borders of chunks, from its start: the chunk, its sectors, their bytes.
-    fn first_part(&self, range: Range) -> (u32, u128, u64) {
+    pub(super) fn first_part(&self, range: Range) -> (u32, u128, u64) {
         let chunk_bytes = u64::from(self.params.chunk_bytes);
         let inside = range.offset_bytes % chunk_bytes;
         let length = range.length_bytes.min(chunk_bytes - inside);
@@ -43,7 +43,7 @@ impl<D: Device> SsdCache<D> {
     }
 
     /// From the first to the last of `mask` on the device where `base` is the place of a chunk.
-    fn piece(&self, side: Side, base: u32, mask: u128) -> Piece {
+    pub(super) fn piece(&self, side: Side, base: u32, mask: u128) -> Piece {
         let (first, end) = extent(mask);
         debug_assert!(end <= MOST_SECTORS);
         Piece {

@@ -15,7 +15,7 @@ use teijo_engine::request::Op;
 use self::drain::Drain;
 use self::slots::{runs, Slots};
 use self::streams::Streams;
-use super::pair::{Capacity, Pair, Range};
+use super::pair::{Capacity, Pair, Range, Side};
 use super::params::{SsdCacheParams, SSD_CACHE_PARAMETERS};
 use super::recency::Recency;
 use super::requests::Requests;
@@ -211,6 +211,25 @@ impl<D: Device> Device for SsdCache<D> {
             }
         }
         self.drain(at_ns);
+    }
+
+    fn is_far(&self) -> bool {
+        self.pair.is_far()
+    }
+
+    /// Of several chunks only the beginning.
+    #[inline]
+    fn foresee(&self, offset_bytes: u64, length_bytes: u32) {
+        let length_bytes = u64::from(length_bytes);
+        let (chunk, mask, _) = self.first_part(Range {
+            offset_bytes,
+            length_bytes,
+        });
+        let piece = match self.slots.find(chunk) {
+            Some(slot) => self.piece(Side::Fast, slot, mask),
+            None => self.piece(Side::Slow, chunk, mask),
+        };
+        self.pair.foresee(piece);
     }
 
     fn purge(&mut self, at_ns: u64) -> u64 {

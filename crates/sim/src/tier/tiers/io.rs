@@ -19,7 +19,7 @@ impl<D: Device> Tier<D> {
     }
 
     /// Bytes `inside` a chunk's place on.
-    fn piece(&self, place: Place, inside: u64, length_bytes: u64) -> Piece {
+    pub(super) fn piece(&self, place: Place, inside: u64, length_bytes: u64) -> Piece {
         Piece {
             side: place.side,
             offset_bytes: u64::from(place.slot) * u64::from(self.params.chunk_bytes) + inside,

@@ -218,6 +218,23 @@ impl<D: Device> Device for Tier<D> {
         self.begin_planned(at_ns);
     }
 
+    fn is_far(&self) -> bool {
+        self.pair.is_far()
+    }
+
+    /// Of several chunks only the beginning.
+    #[inline]
+    fn foresee(&self, offset_bytes: u64, length_bytes: u32) {
+        let length_bytes = u64::from(length_bytes);
+        let (chunk, inside, bytes) = self.first_part(Range {
+            offset_bytes,
+            length_bytes,
+        });
+        if let Some(place) = self.places.find(chunk) {
+            self.pair.foresee(self.piece(place, inside, bytes));
+        }
+    }
+
     fn purge(&mut self, at_ns: u64) -> u64 {
         self.planned.clear();
         self.migrate_ns = u64::MAX;

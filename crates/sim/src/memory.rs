@@ -10,10 +10,10 @@ const HUGE_BYTES: usize = 2 << 20;
 const PAGE_BYTES: usize = 4 << 10;
 
 /// Entries of a map in a line of the processor's caches.
-pub(super) const LINE_ENTRIES: u32 = 16;
+pub(crate) const LINE_ENTRIES: u32 = 16;
 
 /// `count` entries of zero.
-pub(super) fn zeroed(count: usize) -> Vec<u32> {
+pub(crate) fn zeroed(count: usize) -> Vec<u32> {
     let mut entries = vec![0_u32; count];
     let start = entries.as_mut_ptr().cast::<u8>();
     let skipped = start.align_offset(PAGE_BYTES);
@@ -34,7 +34,7 @@ pub(super) fn zeroed(count: usize) -> Vec<u32> {
 
 /// Asks for the line of `entries` that holds `index`; changes nothing but the time.
 #[inline]
-pub(super) fn prefetch<T>(entries: &[T], index: u32) {
+pub(crate) fn prefetch<T>(entries: &[T], index: u32) {
     let at = entries.as_ptr().wrapping_add(index as usize);
     #[cfg(target_arch = "x86_64")]
     {
