@@ -163,8 +163,10 @@ error-rates: $(STAMPS)/built ## count how often `teijo compare` errs: ten runs o
 	@nice $(BIN)/python benchmarks/error_rates.py run --folder target/error_rates
 	@$(BIN)/python benchmarks/error_rates.py judge --folder target/error_rates
 
-fleet-rates: $(STAMPS)/built ## count how often `teijo fleet report` errs: 100 fleets of 40 drives (half an hour; resumable)
-	@nice $(BIN)/python benchmarks/fleet_outliers.py --folder target/fleet_outliers
+fleet-rates: $(STAMPS)/built ## count how often `teijo fleet report` errs: 200 fleets of 40 drives, and drawn ones (an hour; resumable)
+	@for spread in 0.8 0.5; do nice $(BIN)/python benchmarks/fleet_outliers.py \
+		--folder target/fleet_outliers --spread $$spread; done
+	@nice $(BIN)/python -m benchmarks.outlier_rates
 	@nice $(BIN)/python -m pytest -s -m campaign tests/methods/studies
 
 fuzz: $(STAMPS)/built ## feed every reader 10^6 inputs, then Rust for FUZZ seconds, with cargo-fuzz [INPUTS=10000 FUZZ=600]
@@ -213,7 +215,7 @@ help: ## print this
 # servers of their own, so those of the system that come with the packages are not left running.
 APT_RUN := gcc libc6-dev python3-venv fio smartmontools nvme-cli hdparm
 APT_TEST := $(APT_RUN) chromium qemu-system-x86 busybox-static kmod e2fsprogs xfsprogs \
-	btrfs-progs poppler-utils fuse3 openssh-client openssl mariadb-server postgresql bonnie++ sg3-utils
+	btrfs-progs poppler-utils fuse3 openssh-client openssl mariadb-server postgresql bonnie++ sg3-utils iproute2
 
 .stamps/apt-run: PACKAGES = $(APT_RUN)
 .stamps/apt-test: PACKAGES = $(APT_TEST)

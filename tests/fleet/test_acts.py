@@ -1,6 +1,8 @@
 """A plan looked over on hosts that were made up, and hosts that cannot be reached."""
 
+from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -93,6 +95,49 @@ def test_without_ray_other_hosts_cannot_be_reached(
         acts.hosts_of(asked, tmp_path, "192.0.2.1:6379"),
     ):
         pass
+
+
+class Cluster:
+    """What is asked of Ray, answered with the labels of nodes: those that are alive, those not."""
+
+    def __init__(self, alive: str, dead: str = "") -> None:
+        self.told = [(label, True) for label in alive] + [(label, False) for label in dead]
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return [
+            {"NodeID": f"id-{label}", "Alive": alive, "Labels": {"teijo-host": label}}
+            for label, alive in self.told
+        ]
+
+
+def test_a_fleet_begins_with_all_of_its_hosts_and_goes_on_without_one_that_is_away() -> None:
+    asked = plan('[[targets]]\nsim = "x"\n', TWO)
+    with pytest.raises(PlanError) as refused:
+        ray_hosts._nodes(Cluster("a", dead="b"), asked, is_begun=False)
+    assert refused.value.details == ("b: 0 nodes carry the label teijo-host=b",)
+    found = ray_hosts._nodes(Cluster("a", dead="b"), asked, is_begun=True)
+    assert found == {"a": "id-a"}
+    with pytest.raises(PlanError, match="Not every host"):
+        ray_hosts._nodes(Cluster("abb"), asked, is_begun=True)
+
+
+def test_a_host_that_is_away_is_lost_and_its_label_named() -> None:
+    with pytest.raises(HostLost, match="no node of the cluster carries the label teijo-host=b"):
+        ray_hosts.AbsentHost("b").ask("told")
+
+
+def test_a_host_that_falls_silent_before_the_first_run_is_named(tmp_path: Path) -> None:
+    asked = plan('[[targets]]\nsim = "x"\n', TWO)
+    a, b = host("a"), host("b")
+    seen = acts.look_over(asked, {"a": a, "b": b})
+    b.answer = None
+    with pytest.raises(HostError, match="cannot begin") as refused:
+        acts.begin(
+            replace(seen, problems=()), {"a": a, "b": b}, tmp_path / "lab", consent=None,
+            observer=lambda *_: None, stop=Event(),
+        )  # fmt: skip
+    assert refused.value.details == ("b does not answer: no route",)
+    assert not (tmp_path / "lab").exists()
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere", "localhost:99999999", ":6379"])

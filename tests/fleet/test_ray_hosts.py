@@ -4,27 +4,20 @@ What is killed: a run, an actor, a node, the conductor, the head. After each the
 `fleet resume`, every run file is sealed once, and simulated drives give what they give alone.
 """
 
-import json
 import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from teijo import api
-from teijo.api.own_process import PROGRAM
-from tests.fleet.plans import DRIVE
+from tests.fleet.going import LONG, SHORT, begun, check_whole, sealed, teijo, until, written
 
 pytestmark = pytest.mark.long
 
 HOSTS = ("a", "b", "c", "d")
-SHORT, LONG = 300, 3000
-"""Seconds of virtual time: LONG takes long enough to be killed amid it."""
 WHOLE, SMALL = (10, 4), (2, 1)
 """Simulated drives on each of the hosts, and files on each of two: all, and few."""
 CLUSTER = """
@@ -97,44 +90,6 @@ def cluster() -> Iterator[Cluster]:
     one.end()
 
 
-def written(folder: Path, runs: int, files: int, seconds: int = SHORT) -> Path:
-    """Return a plan: so many simulated drives on each host, and files on two of them."""
-    text = 'fleet = "lab"\nmethod = "workload"\nseed = 7\nat_once = 1\n'
-    text += f'settings = {{ seconds = {seconds}, rw = "randread" }}\n'
-    text += "".join(f'[[host]]\nname = "{name}"\n' for name in HOSTS)
-    text += f'[[targets]]\nsim = "{DRIVE}"\ncount = {runs}\n'
-    for name in HOSTS[:2]:  # of one machine, so the files have other names
-        text += f'[[targets]]\nhosts = ["{name}"]\ncount = {files}\n'
-        text += f'file = "{folder}/{name}{{n}}.img?size=8MiB"\n'
-        text += 'settings = { seconds = "200ms", rw = "randwrite" }\n'
-    path = folder / "plan.toml"
-    path.write_text(text)
-    return path
-
-
-def teijo(*words: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, *PROGRAM, *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-
-
-def begun(*words: object) -> "subprocess.Popen[str]":
-    command = [sys.executable, *PROGRAM, *map(str, words)]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-
-
-def until(said: Callable[[], Any], process: "subprocess.Popen[str]") -> Any:
-    while not (found := said()):
-        if process.poll() is not None:
-            pytest.fail(f"it ended first: {process.stderr.read() if process.stderr else ''}")
-        time.sleep(0.05)
-    return found
-
-
-def sealed(folder: Path) -> dict[str, int]:
-    """Return the sealed files at their hosts, with their inodes."""
-    return {path.name: path.stat().st_ino for path in folder.glob("hosts/*/*.teijo")}
-
-
 def actors(cluster: Cluster) -> list[int]:
     """Return the processes that are hands of hosts: of this cluster, for tests run side by side."""
     raylets = ",".join(map(str, cluster.raylets.values()))
@@ -148,21 +103,6 @@ def measuring(path: Path) -> list[int]:
     words = ["pgrep", "-f", f"run -o .*{path.name.removesuffix('.open')}"]
     found = subprocess.run(words, capture_output=True, text=True, check=False)
     return [int(line) for line in found.stdout.split()]
-
-
-def check_whole(folder: Path, count: int, apart: Path) -> None:
-    """All runs are here, each sealed once, and simulated ones are what they are alone."""
-    orders = json.loads((folder / "fleet.json").read_text())["orders"]
-    assert len(orders) == count
-    for order in orders:
-        record = api.open(folder / "runs" / order["run"]).record
-        assert (record.run.ending, record.run.seed) == ("done", order["seed"])
-    simulated = [order for order in orders if order["target"].startswith("sim:")]
-    for order in simulated[:: max(1, len(simulated) // 4)]:
-        record = api.open(folder / "runs" / order["run"]).record
-        alone = api.run("workload", order["target"], output=apart / order["run"],
-                        seed=order["seed"], settings=order["settings"]).record  # fmt: skip
-        assert [step.answer for step in record.steps] == [step.answer for step in alone.steps]
 
 
 def killed(what: str, cluster: Cluster, conductor: "subprocess.Popen[str]", folder: Path) -> None:
@@ -185,7 +125,7 @@ def killed(what: str, cluster: Cluster, conductor: "subprocess.Popen[str]", fold
 @pytest.mark.parametrize("what", ["run", "actor", "node", "conductor", "head"])
 def test_a_fleet_survives_the_kill_of_any_part(what: str, cluster: Cluster, tmp_path: Path) -> None:
     runs, files = WHOLE if what == "node" else SMALL
-    plan = written(tmp_path, runs, files, LONG if what == "run" else SHORT)
+    plan = written(tmp_path, HOSTS, runs, files, LONG if what == "run" else SHORT)
     folder = tmp_path / "lab"
     conductor = begun("fleet", "run", plan, "-o", folder, "--address", cluster.address)
     until(lambda: sealed(folder), conductor)
@@ -217,7 +157,7 @@ def test_run_files_are_removed_at_their_hosts_only_once_they_are_here(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     folder, words = tmp_path / "lab", ("--address", cluster.address, "--remove-at-source")
-    done = teijo("fleet", "run", written(tmp_path, *SMALL), "-o", folder, *words)
+    done = teijo("fleet", "run", written(tmp_path, HOSTS, *SMALL), "-o", folder, *words)
     assert done.returncode == 0, done.stderr
     assert not sealed(folder)
     check_whole(folder, len(HOSTS) * SMALL[0] + 2 * SMALL[1], tmp_path)
@@ -231,7 +171,7 @@ def test_run_files_are_removed_at_their_hosts_only_once_they_are_here(
 def test_a_host_of_the_plan_that_is_no_node_is_refused_by_name(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    plan = written(tmp_path, *SMALL)
+    plan = written(tmp_path, HOSTS, *SMALL)
     plan.write_text(plan.read_text().replace('name = "d"', 'name = "elsewhere"'))
     done = teijo("fleet", "check", plan, "--address", cluster.address)
     assert done.returncode == 2

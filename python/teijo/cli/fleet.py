@@ -162,7 +162,7 @@ def _go_on(
     from teijo.fleet.manifest import read_manifest
 
     manifest = read_manifest(place)
-    with acts.hosts_of(manifest.plan, place, address) as hosts:
+    with acts.hosts_of(manifest.plan, place, address, is_begun=True) as hosts:
         if action is Action.STATUS:
             _put_status(acts.looked_at(manifest, hosts, place), as_json=as_json)
             return

@@ -47,8 +47,12 @@ class Overview:
 
 
 @contextmanager
-def hosts_of(plan: Plan, folder: Path, address: str = "") -> Iterator[Hosts]:
+def hosts_of(
+    plan: Plan, folder: Path, address: str = "", *, is_begun: bool = False
+) -> Iterator[Hosts]:
     """Reach the hosts of a plan: this machine, or those of a Ray cluster.
+
+    Of a fleet that was begun, a host may be away: it is lost until it is back.
 
     Raises:
         PlanError: it has several, and no cluster is named.
@@ -57,7 +61,7 @@ def hosts_of(plan: Plan, folder: Path, address: str = "") -> Iterator[Hosts]:
     if address:
         from teijo.fleet.ray_hosts import ray_hosts
 
-        with ray_hosts(plan, folder, address) as hosts:
+        with ray_hosts(plan, folder, address, is_begun=is_begun) as hosts:
             yield hosts
         return
     if len(plan.host) > 1:
@@ -157,6 +161,7 @@ def begin(
         DeviceError: drives failed.
     """
     _refuse(seen, consent)
+    _prepare(hosts)
     manifest = Manifest(
         digest=seen.plan.digest,
         plan=seen.plan,
@@ -164,11 +169,6 @@ def begin(
         hosts={name: _seen(told) for name, told in seen.told.items()},
         orders=tuple(seen.orders),
     )
-    unready = [f"{name}: {why}" for name, host in hosts.items() if (why := host.ask("prepare"))]
-    if unready:
-        raise HostError(
-            "Not every host can keep run files.", remedy="Name other folders in the plan."
-        ).naming(unready)
     manifests.write_manifest(folder, manifest)
     return _conduct(manifest, hosts, folder, observer, stop, removes=removes, overwrites=overwrites)
 
@@ -217,6 +217,31 @@ def looked_at(manifest: Manifest, hosts: Hosts, folder: Path) -> Conductor:
 
 def _unobserved(_conductor: Conductor, _drive: Drive | None, _word: str) -> None:
     """Take no notice."""
+
+
+def _prepare(hosts: Hosts) -> None:
+    """Let every host make the folder of its run files.
+
+    Raises:
+        HostError: one cannot, or does not answer any more.
+    """
+    unready: list[str] = []
+    silent: list[str] = []
+    for name, host in hosts.items():
+        try:
+            if why := host.ask("prepare"):
+                unready.append(f"{name}: {why}")
+        except HostLost as error:
+            silent.append(f"{name} does not answer: {error}")
+    if silent:
+        raise HostError(
+            "The fleet cannot begin; nothing was written.",
+            remedy="Mend what is named, in the plan or on the hosts.",
+        ).naming(silent)
+    if unready:
+        raise HostError(
+            "Not every host can keep run files.", remedy="Name other folders in the plan."
+        ).naming(unready)
 
 
 def _seen(told: Told) -> HostSeen:

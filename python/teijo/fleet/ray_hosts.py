@@ -34,7 +34,11 @@ class Messenger:
     """What an actor is: a hand, asked in JSON. An error that has a class is told by its words."""
 
     def __init__(self, folder: str) -> None:
-        """Take the host's folder of run files."""
+        """Take the host's folder of run files, and the pace of other programs: Ray begins its
+        processes with a niceness of 15, and the runs would inherit it.
+        """
+        with suppress(PermissionError):  # only root may
+            os.setpriority(os.PRIO_PROCESS, 0, 0)
         self._hand = Hand(Path(folder))
 
     def ask(self, what: str, given: str) -> bytes:
@@ -67,6 +71,8 @@ class RayHost:
 
         try:
             told = ray.get(self._actor.ask.remote(what, json.dumps(given)), timeout=_ANSWER_S)
+        except ray.exceptions.GetTimeoutError as error:
+            raise HostLost(f"no answer within {_ANSWER_S:.0f} s") from error
         except ray.exceptions.RayError as error:
             raise HostLost(_in_a_line(error)) from error
         if told[:1] == b"=":
@@ -77,15 +83,33 @@ class RayHost:
         return answer["answer"]
 
 
+@dataclass(frozen=True)
+class AbsentHost:
+    """A host of a fleet that is no node of the cluster now."""
+
+    name: str
+
+    def ask(self, _what: str, *_given: Any) -> Any:
+        """Answer nothing.
+
+        Raises:
+            HostLost: always.
+        """
+        raise HostLost(f"no node of the cluster carries the label {LABEL}={self.name}")
+
+
 @contextmanager
-def ray_hosts(plan: Plan, folder: Path, address: str) -> Iterator[Mapping[str, Host]]:
+def ray_hosts(
+    plan: Plan, folder: Path, address: str, *, is_begun: bool
+) -> Iterator[Mapping[str, Host]]:
     """Reach the hosts of a plan by the nodes of a cluster that carry their labels.
 
     With the address `local`, a cluster of one node is begun on this machine, for a plan's one host.
+    A fleet that was begun goes on without the hosts that are no node now.
 
     Raises:
         HostError: Ray is missing, or the cluster cannot be reached.
-        PlanError: a host of the plan has no node, or two.
+        PlanError: a host of the plan has two nodes, or none where nothing was begun yet.
     """
     if find_spec("ray") is None:
         raise HostError("Ray is missing.", remedy="Install it: pip install 'teijo[fleet]'")
@@ -95,13 +119,13 @@ def ray_hosts(plan: Plan, folder: Path, address: str) -> Iterator[Mapping[str, H
 
     _join(ray, plan, address)
     try:
-        nodes = _nodes(ray, plan)
-        actors = {
-            host.name: RayHost(host.name, _actor(ray, nodes[host.name], _runs(host.folder, folder,
-                                                                             host.name)))
-            for host in plan.host
-        }  # fmt: skip
-        yield actors
+        nodes = _nodes(ray, plan, is_begun=is_begun)
+        hosts: dict[str, Host] = {host.name: AbsentHost(host.name) for host in plan.host}
+        for host in plan.host:
+            if host.name in nodes:
+                runs = _runs(host.folder, folder, host.name)
+                hosts[host.name] = RayHost(host.name, _actor(ray, nodes[host.name], runs))
+        yield hosts
     finally:
         with suppress(Exception):  # a head that was killed is no second error
             ray.shutdown()
@@ -110,6 +134,7 @@ def ray_hosts(plan: Plan, folder: Path, address: str) -> Iterator[Mapping[str, H
 def _join(ray: Any, plan: Plan, address: str) -> None:
     if address != LOCAL:
         _check_listens(address)
+    _silence()
     quiet = {"include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
     try:
         if address == LOCAL:
@@ -124,6 +149,16 @@ def _join(ray: Any, plan: Plan, address: str) -> None:
             ray.init(address=address, **quiet)
     except (ConnectionError, RuntimeError, ValueError, OSError, TimeoutError) as error:
         raise _unreached(address, _in_a_line(error)) from error
+
+
+def _silence() -> None:
+    """Keep stdout for data: of a node that it counts as dead Ray prints a paragraph there, which
+    no setting of its own turns off. Which host is lost is told here.
+    """
+    with suppress(ImportError):
+        from ray._private import worker
+
+        worker._worker_logs_enabled = False
 
 
 def _check_listens(address: str) -> None:
@@ -148,11 +183,11 @@ def _unreached(address: str, why: str) -> HostError:
     )
 
 
-def _nodes(ray: Any, plan: Plan) -> dict[str, str]:
-    """Return the node of each host of the plan.
+def _nodes(ray: Any, plan: Plan, *, is_begun: bool) -> dict[str, str]:
+    """Return the node of each host of the plan that has one.
 
     Raises:
-        PlanError: not every host has one node; with each.
+        PlanError: a host has two nodes, or none where nothing was begun yet; with each.
     """
     alive = [node for node in ray.nodes() if node["Alive"]]
     found: dict[str, list[str]] = {host.name: [] for host in plan.host}
@@ -163,14 +198,14 @@ def _nodes(ray: Any, plan: Plan) -> dict[str, str]:
     problems = [
         f"{name}: {len(nodes)} nodes carry the label {LABEL}={name}"
         for name, nodes in found.items()
-        if len(nodes) != 1
+        if len(nodes) > 1 or not (nodes or is_begun)
     ]
     if problems:
         raise PlanError(
             "Not every host of the plan has one node in the cluster.",
             remedy=f"Start Ray there with its label: ray start … --labels {LABEL}=NAME",
         ).naming(problems)
-    return {name: nodes[0] for name, nodes in found.items()}
+    return {name: nodes[0] for name, nodes in found.items() if nodes}
 
 
 def _actor(ray: Any, node: str, runs: Path) -> Any:
