@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from teijo.analysis.outliers import (
     LEAST_DRIVES,
+    LONG_TAILED,
     Outliers,
+    _tail,
     centre_and_scale,
     null_of,
     outliers_of,
@@ -82,6 +84,37 @@ def test_drives_alike_are_named_as_often_as_is_said(drives: int) -> None:
     # Five standard errors of the count; the bound over drives may make it smaller.
     assert rate < 0.05 + 5 * math.sqrt(0.05 * 0.95 / count)
     assert rate > 0.025
+
+
+@pytest.mark.parametrize("drives", [8, 40, 200])
+@pytest.mark.parametrize("shape", ["normal", "long", "skewed"])
+def test_of_single_figures_long_and_skewed_tails_name_no_more(shape: str, drives: int) -> None:
+    figures, count = 10, 12_000 // drives
+    rng = np.random.default_rng((15, drives))
+    size = (drives, count * figures)
+    values = {
+        "normal": rng.standard_normal,
+        "long": lambda size: rng.standard_t(LONG_TAILED, size),
+        "skewed": lambda size: -rng.standard_gamma(15, size),
+    }[shape](size)
+    centres, scales = centre_and_scale(values)
+    limit = null_of(drives, LONG_TAILED).limit(0.05 / (drives * figures))
+    named = (np.abs(values - centres) / scales > limit).reshape(drives, figures, count)
+    rate = float(named.any(axis=(0, 1)).mean())
+    assert rate < 0.05 + 5 * math.sqrt(0.05 * 0.95 / count)
+    if shape == "long":
+        assert rate > 0.02
+
+
+@pytest.mark.parametrize(
+    ("t", "degrees", "share"),
+    [(2.602, 15, 0.01), (4.073, 15, 0.0005), (-2.602, 15, 0.99), (3.169, 10, 0.005)],
+)
+def test_the_tail_of_student_s_t_is_that_of_the_tables(
+    t: float, degrees: int, share: float
+) -> None:
+    deviation = math.sqrt(degrees / (degrees - 2))
+    assert float(_tail(np.array(t / deviation), degrees)) == pytest.approx(share, rel=3e-3)
 
 
 @pytest.mark.parametrize("drives", [8, 20, 40, 200])

@@ -5,22 +5,24 @@
 
 import pytest
 
-from benchmarks.fleet_outliers import Judged, interval, judged
+from benchmarks.fleet_outliers import Judged, Measured, fleet_of, interval
 
 SLOW_PERCENT = 4.4
 """So much longer for all it does: about 5 % slower, all figures together."""
 
 
 def test_a_slow_drive_of_twelve_is_named_and_no_good_one_is() -> None:
-    found = judged(3, 12, spread=0.2, slow=SLOW_PERCENT)
+    measured = fleet_of(3, 12, spread=0.2, slow=SLOW_PERCENT)
+    found = measured.judged
     assert found.found
     assert (found.alike, found.others) == (0, 0)
     assert 4 < found.loss_percent < 6
+    assert Measured.from_json(measured.as_json()).judged == found
 
 
 @pytest.mark.long
 def test_in_twenty_fleets_of_forty_nearly_every_slow_drive_is_named_and_hardly_a_good_one() -> None:
-    fleets = [judged(at, 40, spread=0.8, slow=SLOW_PERCENT) for at in range(20)]
+    fleets = [fleet_of(at, 40, spread=0.8, slow=SLOW_PERCENT).judged for at in range(20)]
     assert rate(fleets, found=True) >= 0.95
     assert rate(fleets, found=False) <= 0.1
 

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from teijo.analysis.difference import CONFIDENCE, holm
+from teijo.analysis.difference import CONFIDENCE, f_share, holm
 
 Floats = NDArray[np.float64]
 
@@ -25,6 +25,10 @@ CUT: Final = 3.0
 """Values farther from the median than so many robust standard deviations are not in the scale."""
 KEPT_SHARE: Final = 0.75
 """At least so many of the values are in the scale, however far from the median."""
+LONG_TAILED: Final = 15
+"""Single figures are judged as if they scattered like Student's t with so many degrees of freedom:
+one answers to a longer time with more than that, and has a longer tail than the normal one's.
+"""
 _MAD_TO_SIGMA: Final = 1.482602218505602
 """The standard deviation of a normal variable by the median of its absolute deviation."""
 _DRAWS: Final = 800_000
@@ -34,6 +38,8 @@ _SCORES: Final = np.sinh(np.linspace(0.0, math.asinh(200.0), 160))
 """Scores at which the null distribution is computed: dense near 0, and far enough out."""
 _TAIL_STEP: Final = 0.01
 _TAIL_FROM, _TAIL_TO = -9.0, 37.0
+_LONG_TAIL_TO: Final = 1e5
+_LONG_TAIL_PLACES: Final = 6_000
 _HALVINGS: Final = 60
 _FARTHEST: Final = 1e4
 _HALVES: Final = 2
@@ -94,15 +100,17 @@ class Outliers:
 class Null:
     """What scores come about among drives that all are alike, for one number of them.
 
-    `centres` and `scales` are those of simulated fleets of independent normal drives of which one
-    lies far above. Where a drive is an outlier it is in neither, so that its own place is
-    independent of both: the share of drives beyond a score is a mean over fleets of the normal
-    tail there, exact however small it is. That a drive near the cut may be in the scale makes its
-    score smaller, so that the share is never too small.
+    `centres` and `scales` are those of simulated fleets of independent drives of which one lies
+    far above; they scatter normally, or with so many `degrees` of freedom of Student's t. Where
+    a drive is an outlier it is in neither, so that its own place is independent of both: the share
+    of drives beyond a score is a mean over fleets of the tail there, exact however small it is.
+    That a drive near the cut may be in the scale makes its score smaller, so that the share is
+    never too small.
     """
 
     centres: Floats
     scales: Floats
+    degrees: int | None = None
 
     @cached_property
     def typical(self) -> float:
@@ -132,23 +140,29 @@ class Null:
         low, high = 0.0, _FARTHEST
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            found = 1 - float(np.mean(_tail(middle - needed)))
+            found = 1 - float(np.mean(_tail(middle - needed, self.degrees)))
             low, high = (middle, high) if found < FOUND_SHARE else (low, middle)
         return high
 
     def _beyond(self, score: float) -> float:
-        return 2 * float(np.mean(_tail(self.centres + score * self.scales)))
+        return 2 * float(np.mean(_tail(self.centres + score * self.scales, self.degrees)))
 
 
 @cache
-def null_of(drives: int) -> Null:
-    """Return what scores so many drives have that all are alike."""
+def null_of(drives: int, degrees: int | None = None) -> Null:
+    """Return what scores so many drives have that all are alike and scatter normally, or as
+    Student's t with so many degrees of freedom does.
+    """
     assert drives >= LEAST_DRIVES, drives
     fleets = min(_FLEETS_MOST, max(_FLEETS_LEAST, _DRAWS // drives))
-    values = np.random.default_rng((_SEED, drives)).standard_normal((drives, fleets))
+    rng, size = np.random.default_rng((_SEED, drives)), (drives, fleets)
+    if degrees is None:
+        values = rng.standard_normal(size)
+    else:
+        values = rng.standard_t(degrees, size) / _deviation(degrees)
     values[0] = np.inf
     centres, scales = centre_and_scale(values)
-    return Null(centres, scales)
+    return Null(centres, scales, degrees)
 
 
 def centre_and_scale(values: Floats) -> tuple[Floats, Floats]:
@@ -182,7 +196,8 @@ def outliers_of(
     drives have them; `tested` those that are judged by themselves. That any drive is named in a
     fleet of drives alike, in any figure, is a matter of 5 %: half of it is that of the levels,
     the other half the figures', over all drives and figures by Holm's procedure, whatever the
-    dependence of the figures. It holds for logarithms that scatter normally.
+    dependence of the figures. It holds where levels scatter normally, and figures with no longer
+    tails than Student's t with 15 degrees of freedom (logarithms of both).
     """
     drives, figures = values.shape
     assert len(floors) == len(in_level) == len(tested) == figures, "one for each figure"
@@ -240,7 +255,7 @@ def _column(
 ) -> tuple[Scatter, list[Outlier]]:
     """Return how a column scatters, and each drive's score, not yet counted among all."""
     known = np.flatnonzero(np.isfinite(values))
-    null = null_of(known.size)
+    null = null_of(known.size, None if column is None else LONG_TAILED)
     centres, scales = centre_and_scale(values[known, None])
     centre = float(centres[0])
     scale = max(float(scales[0]), floor * null.typical)
@@ -276,16 +291,34 @@ def _named(looked: Sequence[Outlier], together: Sequence[float]) -> list[Outlier
     ]
 
 
+def _deviation(degrees: int) -> float:
+    """Return the standard deviation of Student's t."""
+    return math.sqrt(degrees / (degrees - 2))
+
+
 @cache
-def _log_tail() -> tuple[Floats, Floats]:
-    """Return the logarithm of the share of a standard normal variable above each of many places."""
-    places = np.arange(_TAIL_FROM, _TAIL_TO + _TAIL_STEP / 2, _TAIL_STEP)
-    shares = [math.erfc(place / math.sqrt(2)) / 2 for place in places]
+def _log_tail(degrees: int | None) -> tuple[Floats, Floats]:
+    """Return the logarithm of the share above each of many places, of a variable of standard
+    deviation 1: normal, or Student's t.
+    """
+    if degrees is None:
+        places = np.arange(_TAIL_FROM, _TAIL_TO + _TAIL_STEP / 2, _TAIL_STEP)
+        shares = [math.erfc(place / math.sqrt(2)) / 2 for place in places]
+    else:
+        end = math.asinh(_LONG_TAIL_TO)
+        places = np.sinh(np.linspace(-end, end, _LONG_TAIL_PLACES))
+        shares = [_student_tail(place * _deviation(degrees), degrees) for place in places]
     return places, np.log(np.array(shares))
 
 
-def _tail(places: Floats) -> Floats:
+def _student_tail(t: float, degrees: int) -> float:
+    """Return the share of Student's t above a place."""
+    beyond = f_share(t * t, 1, degrees) / 2
+    return beyond if t > 0 else 1 - beyond
+
+
+def _tail(places: Floats, degrees: int | None) -> Floats:
     """Return the share above each place, to 1e-5 of it: its logarithm is nearly straight."""
-    known, logs = _log_tail()
+    known, logs = _log_tail(degrees)
     found: Floats = np.exp(np.interp(places, known, logs))
     return found

@@ -75,7 +75,7 @@ def test_the_first_page_says_which_drives_differ_and_at_which_error_rate() -> No
         "LIMITS: 23 drives meet all, 1 do not, 1 cannot be known",
     ]
     shown = " ".join(rendered(full()).split())
-    assert "Counted were 10 of 200 fleets" in shown
+    assert "Counted was 1 of 200 fleets" in shown
     assert "would have been named in 95 of 100 such fleets" in shown
 
 

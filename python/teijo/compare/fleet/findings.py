@@ -62,6 +62,23 @@ class Limited:
     unknown: tuple[tuple[Drive, Judged], ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Judging:
+    """What drives are judged by: a row each, a column a figure, as `outliers_of` takes them."""
+
+    values: Floats
+    floors: tuple[float, ...]
+    in_level: tuple[bool, ...]
+    tested: tuple[bool, ...]
+
+    @property
+    def outliers(self) -> Outliers:
+        """Which drives differ, by their place and the figure's."""
+        return outliers_of(
+            self.values, floors=self.floors, in_level=self.in_level, tested=self.tested
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Fleet:
     """All that is known of a fleet. Rows of `table` are drives, its columns are `keys`."""
@@ -142,15 +159,20 @@ class Fleet:
         whole = [bool(np.isfinite(row).all()) for row in self.logarithms]
         return tuple(each for each, has in zip(self.drives, whole, strict=True) if not has)
 
+    @property
+    def judging(self) -> Judging:
+        """What the drives are judged by."""
+        return Judging(
+            values=self.logarithms,
+            floors=tuple(self._floor(key) for key in self.keys),
+            in_level=tuple(key in self.level_keys for key in self.keys),
+            tested=tuple(self._is_tested(key) for key in self.keys),
+        )
+
     @cached_property
     def outliers(self) -> Outliers:
         """Which drives differ, by their place and the figure's."""
-        return outliers_of(
-            self.logarithms,
-            floors=[self._floor(key) for key in self.keys],
-            in_level=[key in self.level_keys for key in self.keys],
-            tested=[self._is_tested(key) for key in self.keys],
-        )
+        return self.judging.outliers
 
     @cached_property
     def named(self) -> tuple[Named, ...]:
