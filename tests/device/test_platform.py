@@ -81,6 +81,7 @@ def test_an_nvme_drive_has_its_link_its_interrupts_its_queues_and_its_node(
         "I/O scheduler": "none",
         "queue settings": "nr_requests=1023, nomerges=0, rq_affinity=1, io_poll=0, "
         "max_sectors=128 KiB",
+        "slot": UNKNOWN,
     }
     assert isinstance(link, platform.HostLink)
     assert not link.is_held_back

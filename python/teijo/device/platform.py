@@ -12,6 +12,7 @@ from typing import Final
 
 from teijo.device import bus, heads
 from teijo.device.drive.place import Place, place_of
+from teijo.device.drive.slot import slot_of
 from teijo.device.kernel import HOST, Number, Roots, read_text
 from teijo.device.stack import Node, node_of, whole_disk
 from teijo.device.target import BlockTarget, FileTarget, Target
@@ -23,7 +24,8 @@ from teijo.units import GIGA, MEGA, format_size
 UNKNOWN: Final = "unknown"
 LINK, INTERRUPTS, QUEUES = "link to the device", "interrupts", "hardware queues"
 NODE, SCHEDULER, SETTINGS = "NUMA node of the device", "I/O scheduler", "queue settings"
-FACTS: Final = (LINK, INTERRUPTS, QUEUES, NODE, SCHEDULER, SETTINGS)
+SLOT: Final = "slot"
+FACTS: Final = (LINK, INTERRUPTS, QUEUES, NODE, SCHEDULER, SETTINGS, SLOT)
 """What is told of each device, by name."""
 
 PAYLOAD_BYTES: Final = 256
@@ -56,6 +58,7 @@ def device_facts(target: Target, roots: Roots = HOST) -> tuple[dict[str, str], H
         NODE: _node(at),
         SCHEDULER: _scheduler(disk),
         SETTINGS: _settings(disk),
+        SLOT: slot_of(disk, at, roots) or UNKNOWN,
     }
     return facts, found
 

@@ -25,7 +25,7 @@ from teijo.units import NS_PER_MS, NS_PER_S
 FACTS: Final = (
     "cpu", "cpu count", "cpu governor", "cpu frequency", "turbo", "idle states", "mitigations",
     "NUMA nodes", "NUMA node of the device", "cpus", "interrupts", "hardware queues",
-    "link to the device", "I/O scheduler", "queue settings", "memory", "memory available",
+    "link to the device", "I/O scheduler", "queue settings", "slot", "memory", "memory available",
     "virtualisation", "kernel",
 )  # fmt: skip
 """What of a run's environment explains its ceilings, in the order of the page."""

@@ -53,6 +53,8 @@ def test_a_slot_is_what_was_recorded_or_the_path_of_the_target() -> None:
     assert slot_of(replace(made, identity=by_path)) == "pci-0000:41:00.0-nvme-1"
     told = replace(made, identity=by_path, environment={"slot": "bay 3"})
     assert slot_of(told) == "bay 3"
+    silent = replace(made, environment={"slot": "unknown"})
+    assert slot_of(silent) == ""
 
 
 def test_limits_are_the_run_s_own_and_those_asked_for_now() -> None:

@@ -22,6 +22,7 @@ MODEL, CAPACITY = "model", "capacity"
 """Conditions of a fleet besides the settings: drives of one kind are compared."""
 SLOT: Final = "slot"
 """The row of the environment that says where in its host a drive sits, where anybody knows."""
+_UNKNOWN: Final = "unknown"
 _BY_PATH: Final = "/by-path/"
 
 
@@ -146,6 +147,7 @@ def hottest_c(record: Record) -> int | None:
 def slot_of(record: Record) -> str:
     """Return where in its host a drive sits: as was recorded, or by the path it was named by."""
     known = record.environment.get(SLOT, "")
+    known = "" if known == _UNKNOWN else known
     _, by_path, name = record.identity.target.partition(_BY_PATH)
     return known or (name if by_path else "")
 
