@@ -10,6 +10,7 @@ figure of the findings by its name; PLACE is a word of a cell's name; SIGN is >=
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 from teijo import units
@@ -25,6 +26,8 @@ LIMITS_MOST: Final = 100
 SEPARATOR: Final = "; "
 """Between several limits in a run file, so that none of them may hold a semicolon."""
 
+_KEPT: Final = 1_000
+"""Names and places that are kept as they are spelt: runs of one method have the same."""
 _LIMIT: Final = re.compile(
     r"(?:(?P<part>[^\[\]/<>=]+)/)?(?P<figure>[^\[\]<>=]+)(?:\[(?P<places>[^\[\]]*)\])?"
     r"\s*(?P<sign>>=|<=|≥|≤|>|<)\s*(?P<value>[0-9][0-9,_]*(?:\.[0-9]+)?)\s*(?P<unit>\S*)"
@@ -159,11 +162,13 @@ def in_unit(limit: Limit, unit: str) -> float | None:
     return limit.value if fits else None
 
 
+@lru_cache(_KEPT)
 def spelt(name: str) -> str:
     """Return a name in one spelling: small letters, one blank for blanks, dashes and so on."""
     return re.sub(r"[\s_-]+", " ", name).strip().lower()
 
 
+@lru_cache(_KEPT)
 def words_of(place: str) -> frozenset[str]:
     """Return the words of a place; a size is one word whatever its unit: "4 KiB", "4k", "4096B"."""
     joined = _APART.sub("", " ".join(place.replace(",", " ").split()))

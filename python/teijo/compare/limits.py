@@ -123,6 +123,7 @@ def _known_of(part: Part, name: str) -> list[Known]:
                 found.append(each)
             else:
                 found[found.index(same)] = replace(same, words=same.words | each.words)
+    names = {one.name for one in found}
     found += [
         Known(
             part=name,
@@ -132,7 +133,7 @@ def _known_of(part: Part, name: str) -> list[Known]:
             steady=steady,
         )
         for scalar in part.findings.scalars
-        if spelt(scalar.name) not in {one.name for one in found}
+        if spelt(scalar.name) not in names
     ]
     return found
 
@@ -170,12 +171,11 @@ def _is_same(one: Known, each: Known, cell: Cell) -> bool:
     """Return whether a figure of a cell has an interval already, under a name of its own."""
     if one.value is None or each.value is None:
         return False
-    placed = all(
+    # A mean of ms beside one of ns: the same, but for rounding.
+    return math.isclose(one.value, each.value, rel_tol=1e-9) and all(
         words_of(text) <= one.words or _on_axis(axis, text) in one.words
         for axis, text in cell.labels
     )
-    # A mean of ms beside one of ns: the same, but for rounding.
-    return placed and math.isclose(one.value, each.value, rel_tol=1e-9)
 
 
 def _judged(limit: Limit, record: Record, known: Sequence[Known]) -> Judged:

@@ -375,7 +375,7 @@ def from_json(text: Value) -> dict[str, Value]:
 def _loaded(text: Value) -> Any:
     """Return what a column holds as JSON, as long as it could be written again."""
     assert isinstance(text, str)
-    values = json.loads(text, parse_constant=_no_number)  # Python takes NaN and Infinity
+    values = _DECODER.decode(text)
     if "\\u" in text:
         to_json(values).encode()  # half a character of two can be escaped, but is no text
     return values
@@ -383,6 +383,10 @@ def _loaded(text: Value) -> Any:
 
 def _no_number(name: str) -> None:
     raise ValueError(f"{name} is no number in JSON")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_number)
+"""Made once; Python would take NaN and Infinity."""
 
 
 def texts(text: Value) -> dict[str, str]:
