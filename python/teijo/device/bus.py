@@ -11,6 +11,8 @@ from typing import Final
 
 from teijo.device.kernel import read_text
 
+NO_ADAPTER: Final = "none, NVMe"
+"""What the adapter of a drive that has none begins with."""
 _ADDRESS: Final = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _ID: Final = re.compile(r"0x([0-9a-f]{4})")
 _DRIVER: Final = re.compile(r"[a-zA-Z0-9_-]{1,32}")
@@ -62,7 +64,7 @@ def links(folder: Path) -> tuple[Link, ...]:
 
     Every other function on the way is the lower end of a link, and the one above it its upper.
     """
-    chain = [each for each in (folder, *folder.parents) if _ADDRESS.fullmatch(each.name)]
+    chain = _functions(folder)
     found = []
     for place in range(0, len(chain), 2):
         lower, upper = chain[place], chain[place + 1] if place + 1 < len(chain) else None
@@ -78,6 +80,15 @@ def links(folder: Path) -> tuple[Link, ...]:
                 )
             )
     return tuple(found)
+
+
+def addresses(folder: Path) -> tuple[str, ...]:
+    """Return the PCI devices between a disk and the host, the nearest to the disk first."""
+    return tuple(each.name for each in _functions(folder))
+
+
+def _functions(folder: Path) -> list[Path]:
+    return [each for each in (folder, *folder.parents) if _ADDRESS.fullmatch(each.name)]
 
 
 def _rate(place: Path, which: str) -> Rate | None:
@@ -114,7 +125,7 @@ def adapter(folder: Path) -> str:
     maker, kind = (_ID.fullmatch(read_text(place / name)) for name in ("vendor", "device"))
     numbers = f" {maker[1]}:{kind[1]}" if maker and kind else ""
     if "nvme" in {part.name for part in _between(place, folder)}:
-        return f"none, NVMe on PCIe {place.name}{numbers}"
+        return f"{NO_ADAPTER} on PCIe {place.name}{numbers}"
     driver = (place / "driver").resolve().name if (place / "driver").exists() else ""
     shown = driver if _DRIVER.fullmatch(driver) else "unknown driver"
     return f"{shown}{numbers} at PCI {place.name}"
@@ -137,8 +148,7 @@ def own_link(folder: Path) -> tuple[Rate | None, Rate | None]:
 
 def function(folder: Path) -> Path | None:
     """Return the PCI device that is nearest to a disk."""
-    above = (each for each in (folder, *folder.parents) if _ADDRESS.fullmatch(each.name))
-    return next(above, None)
+    return next(iter(_functions(folder)), None)
 
 
 def _between(place: Path, folder: Path) -> list[Path]:

@@ -19,6 +19,7 @@ from teijo.device.target import BlockTarget, FileTarget, Target
 from teijo.document.phrase import say
 from teijo.outside.text import visible
 from teijo.terms.platform import HostLink
+from teijo.terms.topology import ranges
 from teijo.units import GIGA, MEGA, format_size
 
 UNKNOWN: Final = "unknown"
@@ -55,7 +56,7 @@ def device_facts(target: Target, roots: Roots = HOST) -> tuple[dict[str, str], H
         LINK: UNKNOWN if found is None else _told(found),
         INTERRUPTS: _interrupts(at, roots),
         QUEUES: _queues(disk),
-        NODE: _node(at),
+        NODE: numa_node(at) or UNKNOWN,
         SCHEDULER: _scheduler(disk),
         SETTINGS: _settings(disk),
         SLOT: slot_of(disk, at, roots) or UNKNOWN,
@@ -104,7 +105,7 @@ def _pcie(at: Path) -> HostLink | None:
     A drive behind an adapter has its own, slower link below it.
     """
     chain = bus.links(at)
-    if not chain or not bus.adapter(at).startswith("none, NVMe"):
+    if not chain or not bus.adapter(at).startswith(bus.NO_ADAPTER):
         return None
     rates = [pcie_bytes_per_second(each.now.transfers, each.now.width) for each in chain]
     raw, usable = min(rates)
@@ -112,14 +113,15 @@ def _pcie(at: Path) -> HostLink | None:
     _, own = bus.own_link(at)
     return HostLink(
         kind="PCIe",
-        text=_rate(narrowest.now) + (f" (the drive: {_rate(own)})" if own else ""),
+        text=rate_words(narrowest.now) + (f" (the drive: {rate_words(own)})" if own else ""),
         raw=raw,
         usable=usable,
         drive_raw=pcie_bytes_per_second(own.transfers, own.width)[0] if own else 0,
     )
 
 
-def _rate(rate: bus.Rate) -> str:
+def rate_words(rate: bus.Rate) -> str:
+    """Return how fast a PCIe link runs."""
     return f"{rate.transfers:.1f} GT/s x{rate.width}"
 
 
@@ -146,15 +148,15 @@ def _told(link: HostLink) -> str:
     )
 
 
-def _interrupts(at: Path, roots: Roots) -> str:
-    """Return which processors serve the interrupts of the PCI device that a disk hangs on."""
+def interrupt_processors(at: Path, roots: Roots = HOST) -> tuple[int, frozenset[int]]:
+    """Return how many vectors the PCI device of a disk has, and which processors serve them."""
     pci = bus.function(at)
     if pci is None:
-        return UNKNOWN
+        return 0, frozenset()
     try:
         vectors = sorted(int(each.name) for each in (pci / "msi_irqs").iterdir())[:_MOST_VECTORS]
     except (OSError, ValueError):
-        return UNKNOWN
+        return 0, frozenset()
     served: set[int] = set()
     for vector in vectors:
         folder = roots.proc / "irq" / str(vector)
@@ -162,9 +164,15 @@ def _interrupts(at: Path, roots: Roots) -> str:
             folder / "smp_affinity_list"
         )
         served.update(_cpus(text))
-    if not vectors or not served:
+    return len(vectors), frozenset(served)
+
+
+def _interrupts(at: Path, roots: Roots) -> str:
+    """Return which processors serve the interrupts of the PCI device that a disk hangs on."""
+    count, served = interrupt_processors(at, roots)
+    if not served:
         return UNKNOWN
-    return say("vectors: {count}, on processors {cpus}", count=len(vectors), cpus=_shown(served))
+    return say("vectors: {count}, on processors {cpus}", count=count, cpus=ranges(served))
 
 
 def _queues(disk: Node) -> str:
@@ -180,10 +188,11 @@ def _queues(disk: Node) -> str:
     return say("{count}, at most {most} processors to one", count=len(queues), most=most)
 
 
-def _node(at: Path) -> str:
+def numa_node(at: Path) -> str:
+    """Return the NUMA node of the PCI device that a disk hangs on; "" where it has none."""
     pci = bus.function(at)
     text = "" if pci is None else read_text(pci / "numa_node")
-    return text if text.isdigit() else UNKNOWN
+    return text if text.isdecimal() else ""
 
 
 def _scheduler(disk: Node) -> str:
@@ -212,14 +221,3 @@ def _cpus(text: str) -> set[int]:
         first, _, last = part.partition("-")
         found.update(range(int(first), int(last or first) + 1))
     return found
-
-
-def _shown(cpus: set[int]) -> str:
-    """Return numbers as "0-3,8"."""
-    parts: list[list[int]] = []
-    for cpu in sorted(cpus):
-        if parts and parts[-1][1] == cpu - 1:
-            parts[-1][1] = cpu
-        else:
-            parts.append([cpu, cpu])
-    return ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in parts)
