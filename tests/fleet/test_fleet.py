@@ -8,26 +8,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from teijo import api
 from teijo.api.own_process import PROGRAM
-from teijo.cli import app
 from teijo.runner.hold import ASKED
+from tests.fleet.conftest import Said
 from tests.fleet.plans import DRIVE, QUICK
-
-Said = tuple[int, str, str]
-
-
-@pytest.fixture
-def teijo(capsysbinary: pytest.CaptureFixture[bytes]) -> Callable[..., Said]:
-    def run(*words: object) -> Said:
-        with pytest.raises(SystemExit) as leaving:
-            app.main([str(word) for word in words])
-        out, err = capsysbinary.readouterr()
-        return int(leaving.value.code or 0), out.decode(), err.decode()
-
-    return run
 
 
 def written(folder: Path, rules: str, head: str = "") -> Path:
@@ -168,8 +153,13 @@ def test_runs_that_begin_together_record_the_moment_and_how_late_they_were(
     code, out, err = teijo("fleet", "run", path, "-o", folder, "--json")
     assert code == 0, err
     assert "3 runs began within" in err
-    late = [drive["late_s"] for drive in json.loads(out)["drives"]]
+    told = json.loads(out)
+    late = [drive["late_s"] for drive in told["drives"]]
     assert all(each >= 0.0 for each in late)
+    assert told["apart_s"] == max(late) - min(late)
+    _, _, err = teijo("fleet", "status", folder)
+    verdict = "kept" if told["apart_s"] <= 0.01 else "not kept"
+    assert f"; 10 ms asked: {verdict}" in err
     asked = {api.open(run).record.environment[ASKED] for run in (folder / "runs").iterdir()}
     assert len(asked) == 1
     both = written(tmp_path, SIMS, "together = true\nat_once = 1\n")

@@ -4,6 +4,7 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,10 @@ from teijo.runfile import start_request
 from teijo.runfile.names import Names
 from teijo.runfile.start_request import Start
 from teijo.runner import hold
-from teijo.runner.events import Event, RunStarted
+from teijo.runner.events import Event, RunStarted, StepDone, StepStarted
+from teijo.runner.handlers import lap
 from teijo.runner.interrupt import Interrupt
+from teijo.terms.result import Gap, StepResult
 from teijo.units import NS_PER_S
 
 SETTINGS = {"seconds": "1", "rw": "randread"}
@@ -90,6 +93,43 @@ def test_a_run_that_holds_hears_a_wish_to_stop(tmp_path: Path) -> None:
         api.run("workload", "sim:slc-a?capacity=1GiB", output=path, settings=SETTINGS, hold=True,
                 observer=observer, interrupt=interrupt)  # fmt: skip
     assert Names.of(path).open.exists()
+
+
+def test_all_is_prepared_before_the_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, seen = tmp_path / "held.teijo", []
+    compile_load, wait = lap.compile_load, hold.Gate.__call__
+
+    def planned(*given: Any, **more: Any) -> Any:
+        seen.append("planned")
+        return compile_load(*given, **more)
+
+    def waited(gate: hold.Gate) -> None:
+        seen.append("waited")
+        wait(gate)
+
+    def observer(event: Event) -> None:
+        if isinstance(event, StepStarted | StepDone):
+            seen.append(type(event).__name__)
+
+    monkeypatch.setattr(lap, "compile_load", planned)
+    monkeypatch.setattr(hold.Gate, "__call__", waited)
+    thread = told(path, Start(at_ns=time.time_ns()))
+    api.run("workload", "sim:slc-a?capacity=1GiB", output=path, settings=SETTINGS, hold=True,
+            observer=observer)  # fmt: skip
+    thread.join()
+    assert seen[:4] == ["StepStarted", "planned", "waited", "StepDone"]
+    assert seen.count("waited") == 1
+
+
+def test_a_step_that_waited_began_when_the_engine_set_its_threads_going() -> None:
+    gate = hold.Gate(at_ns=0, interrupt=Interrupt(), now_ns=lambda: 50)
+    gate()
+    wall_ns, run_ns = gate.passed_ns
+    assert run_ns == 50
+    assert gate.begun_ns(StepResult(started_ns=70, elapsed_ns=1)) == wall_ns + 20
+    # Neither a clock that lags nor a step that did not take place begins before the wait is over.
+    assert gate.begun_ns(StepResult(started_ns=40, elapsed_ns=1)) == wall_ns
+    assert gate.begun_ns(Gap()) == wall_ns
 
 
 def test_a_moment_is_written_to_the_microsecond() -> None:

@@ -199,7 +199,7 @@ class _Act:
     _io_timeout_ns: int
     clocks: Clocks = field(default_factory=Clocks)
     _holds: bool = False
-    _begun_ns: int = 0
+    _gate: hold.Gate | None = None
     _untouched: bool = False
     _stage: Stage | None = None
     _seen: int = 0
@@ -220,7 +220,8 @@ class _Act:
                 stage, conversation = self._prepared(interrupt, ahead, resumed=resumed)
                 stage.watch = self._watched(stage)
                 if self._holds:
-                    self._begun_ns = hold.held(self._recorder, run, interrupt)
+                    start = hold.told(self._recorder, run, interrupt)
+                    stage.gate = self._gate = hold.Gate(start.at_ns, interrupt, stage.now_ns)
                 ending = drive(stage, conversation, len(self._steps) + 1, self._recorded)
                 self._check_end()
                 return self._end(ending)
@@ -344,9 +345,9 @@ class _Act:
 
     def _recorded(self, exchange: StepRecord) -> None:
         self._steps.append(exchange)
-        if self._begun_ns:  # only now, for it may wait for a disk
-            self._recorder.note(hold.BEGUN, hold.written(self._begun_ns))
-            self._begun_ns = 0
+        if self._gate is not None:  # only now, for it may wait for a disk
+            self._recorder.note(hold.BEGUN, hold.written(self._gate.begun_ns(exchange.answer)))
+            self._gate = None
         if len(self._steps) <= _ALL_JUDGED or monotonic_ns() >= self._next_look_ns:
             self._judge()
 

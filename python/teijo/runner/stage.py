@@ -1,6 +1,6 @@
 """What every handler works on: the device, the run file, the clock and the cursors of one run."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from os import strerror
 from typing import Final
@@ -93,6 +93,14 @@ class Stage:
     """The host's, looked at after each step."""
     watch: HealthWatch | None = None
     """What asks a real drive while it is driven; None where nobody does."""
+    gate: Callable[[], None] | None = None
+    """What the first step waits for when all else is ready; None once it was passed."""
+
+    def pass_gate(self) -> None:
+        """Wait for the moment at which the first step is to begin, if there is one."""
+        gate, self.gate = self.gate, None
+        if gate is not None:
+            gate()
 
     @property
     def recorder(self) -> Recorder:

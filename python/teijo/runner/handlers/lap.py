@@ -27,6 +27,7 @@ def run_load(stage: Stage, seq: int, step: Measure | Precondition, seed: int) ->
     plan = compile_load(step, stage.device.geometry, stage.cursors, seed, verify)
     unwritten = _unwritten(stage, step)
     watcher = _Watcher(stage, seq, step, plan)
+    stage.pass_gate()
     before_ns = asleep_ns()
     lap = stage.device.session.run(plan, watcher.look)
     slept_ns = asleep_ns() - before_ns
