@@ -23,6 +23,7 @@ TESTS ?=
 SYSTEM ?= yes
 BENCH ?=
 FLOOR ?=
+RATES ?=
 # A folder with fio's source: `t/io_uring`, which no package has, is built there for `make bench`.
 FIO_SOURCE ?=
 SLICE = $(or $(CARGO_TARGET_DIR),target)/release/examples/slice
@@ -64,7 +65,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 export T_IO_URING ?= $(if $(FIO_SOURCE),$(FIO_SOURCE)/t/io_uring)
 
-.PHONY: all run examples test test-long campaign vm test-vm coverage test-boot nthcall world lint lint-rust lint-python format build docs bench cpu house-numbers error-rates fleet-rates fuzz miri audit lock clean help
+.PHONY: all run examples test test-long campaign vm test-vm coverage test-boot nthcall world lint lint-rust lint-python format build docs bench cpu house-numbers error-rates fleet-rates bottleneck-rates fuzz miri audit lock clean help
 
 all: format lint test ## format, lint, build and test: what to run before a commit
 
@@ -168,6 +169,9 @@ fleet-rates: $(STAMPS)/built ## count how often `teijo fleet report` errs: 200 f
 		--folder target/fleet_outliers --spread $$spread; done
 	@nice $(BIN)/python -m benchmarks.outlier_rates
 	@nice $(BIN)/python -m pytest -s -m campaign tests/methods/studies
+
+bottleneck-rates: $(STAMPS)/built ## count how often `teijo fleet bottleneck` errs, on drawn rates (some minutes) [RATES="--scatter 3"]
+	@nice $(BIN)/python -m benchmarks.bottleneck_rates $(RATES)
 
 fuzz: $(STAMPS)/built ## feed every reader 10^6 inputs, then Rust for FUZZ seconds, with cargo-fuzz [INPUTS=10000 FUZZ=600]
 	@$(BIN)/python -m tests.fuzz.campaign --inputs $(INPUTS)

@@ -25,6 +25,16 @@ def test_groups_are_the_sets_of_drives_that_share_the_smallest_first() -> None:
     ]  # fmt: skip
 
 
+def test_processors_make_no_group_and_are_told_where_they_serve_several() -> None:
+    def way(*cpus: str) -> Way:
+        served = tuple(Part(kind="interrupts", name=cpu) for cpu in cpus)
+        return Way(parts=(Part(kind="adapter", name="x"), *served))
+
+    ways = {"a": way("0", "1"), "b": way("1", "2"), "c": way("3", "9")}
+    (group,) = groups_of("here", ways)
+    assert (group.drives, named(group)) == (("a", "b", "c"), ["adapter x", "interrupts 1"])
+
+
 def test_the_narrowest_part_is_the_link_that_carries_the_least() -> None:
     parts = (
         Part(kind="adapter", name="a", usable=7),

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from teijo.analysis.bottleneck import Bottlenecks
 from teijo.api import reading
 from teijo.compare.fleet.chosen import LeftOut, chosen_from
 from teijo.compare.fleet.drive import Drive, drive_of
@@ -13,9 +14,11 @@ from teijo.compare.limit import limits_from
 from teijo.document.model import Document
 from teijo.document.phrase import Verbatim
 from teijo.errors import TeijoError, host_error
+from teijo.outside.file import Unreadable, read_text
 from teijo.outside.text import visible
 from teijo.runfile import reader
 from teijo.runfile.places import places
+from teijo.terms.bottleneck import FILE, FILE_BYTES_MOST, measured_from
 
 
 def fleet_report(
@@ -37,15 +40,21 @@ def fleet_report(
         UsageError: there is no run, several fleets and none named, or a word allows nothing.
     """
     asked = limits_from(limits)
+    named = [Path(path) for path in paths]
     drives: list[Drive] = []
     unreadable: list[LeftOut] = []
-    for path in _files(paths):
+    for path in _files(named):
         looked = _look(path, asked)
         if isinstance(looked, Drive):
             drives.append(looked)
         else:
             unreadable.append(looked)
-    return Fleet(chosen=chosen_from(drives, fleet=fleet, allowed=allow, unreadable=unreadable))
+    sharing, other = _sharing(named)
+    chosen = chosen_from(drives, fleet=fleet, allowed=allow, unreadable=(*unreadable, *other))
+    return Fleet(
+        chosen=chosen,
+        sharing=tuple(each for each in sharing if each.measured.fleet == chosen.fleet),
+    )
 
 
 def fleet_document(fleet: Fleet) -> Document:
@@ -65,6 +74,26 @@ def _files(paths: Iterable[Path | str]) -> list[Path]:
         for each in several:
             found.setdefault(each.resolve(), each)
     return list(found.values())
+
+
+def _sharing(paths: Iterable[Path]) -> tuple[list[Bottlenecks], list[LeftOut]]:
+    """Return what the folders have of drives that were read together, and what is none of it."""
+    found: list[Bottlenecks] = []
+    left_out: list[LeftOut] = []
+    for folder in filter(_is_folder, paths):
+        path = folder / FILE
+        if not path.exists():
+            continue
+        try:
+            measured = measured_from(read_text(path, most_bytes=FILE_BYTES_MOST))
+            why = "" if measured else "it is no measurement of drives that were read together"
+        except Unreadable as error:
+            measured, why = None, str(error)
+        if measured is None:
+            left_out.append(LeftOut(file=visible(str(path)), drive="", why=why))
+        else:
+            found.append(Bottlenecks(measured))
+    return found, left_out
 
 
 def _is_folder(path: Path) -> bool:

@@ -4,7 +4,7 @@ import shlex
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from math import ceil
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from teijo.fleet.acts import Overview
     from teijo.fleet.conductor import Conductor, Drive
     from teijo.fleet.consent import Consent
+    from teijo.terms.bottleneck import Seen
 
 EXAMPLES = (
     "teijo fleet check qualify.toml                  which drives, how long, what is wrong",
@@ -203,7 +204,11 @@ def _by_plan(
                 console.put(line)
             return
         if action is Action.CHECK:
-            _put_overview(seen, consent, as_json=as_json)
+            from teijo.fleet.bottleneck import seen_on
+
+            answering = {name: hosts[name] for name in seen.told}
+            shares = seen_on(answering, seen.orders, tries=False)
+            _put_overview(seen, shares, consent, as_json=as_json)
             return
         with stoppable() as stop:
             ended = acts.begin(
@@ -225,8 +230,14 @@ def _refuse(seen: "Overview") -> None:
         ).naming(seen.problems)
 
 
-def _put_overview(seen: "Overview", consent: "Consent | None", *, as_json: bool) -> None:
-    """Print the drives of a plan, what each takes, and all that is wrong.
+def _put_overview(
+    seen: "Overview",
+    shares: "Mapping[str, Mapping[str, Seen]]",
+    consent: "Consent | None",
+    *,
+    as_json: bool,
+) -> None:
+    """Print the drives of a plan, what each takes, what they share, and all that is wrong.
 
     Raises:
         UsageError: something is. UnsafeError: consent is missing, where one was given.
@@ -235,8 +246,10 @@ def _put_overview(seen: "Overview", consent: "Consent | None", *, as_json: bool)
 
     rows = [(order, seen.examined[order.number]) for order in seen.orders]
     if as_json:
+        from teijo.compare.fleet.for_programs import hosts_json
+
         drives = [order.model_dump(mode="json") | {"takes": dict(takes)} for order, takes in rows]
-        console.put_json({"digest": seen.plan.digest, "drives": drives,
+        console.put_json({"digest": seen.plan.digest, "drives": drives, **hosts_json(shares),
                           "problems": list(seen.problems)})  # fmt: skip
     else:
         head = ("HOST", "DRIVE", "TARGET", "MODEL", "TIME", "WRITTEN", "SPARE")
@@ -254,6 +267,9 @@ def _put_overview(seen: "Overview", consent: "Consent | None", *, as_json: bool)
         ]
         for line in console.columns(head, table):
             console.put(line)
+        from teijo.cli.sharing import put_groups
+
+        put_groups(shares)
     if seen.problems:
         raise UsageError(
             "The fleet cannot begin; nothing was written.",

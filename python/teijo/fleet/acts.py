@@ -13,7 +13,7 @@ from teijo.fleet import consent as consents
 from teijo.fleet import manifest as manifests
 from teijo.fleet.conductor import Conductor, Drive, Observer
 from teijo.fleet.consent import Consent
-from teijo.fleet.drives import Told, meant_by, missing_serials
+from teijo.fleet.drives import Meant, Told, meant_by, missing_serials
 from teijo.fleet.hand import Hand
 from teijo.fleet.hosts import Host, HostLost, ThisHost
 from teijo.fleet.manifest import RUNS, HostSeen, Manifest
@@ -82,6 +82,32 @@ def hosts_of(
 def look_over(plan: Plan, hosts: Hosts, seed: int | None = None) -> Overview:
     """Return what a plan would be on its hosts now. Only asks, and names all that is wrong."""
     seed = manifests.new_seed(plan) if seed is None else seed
+    told, meant = _meant_now(plan, hosts, seed)
+    problems = [*meant.problems]
+    examined = _examined(hosts, meant.orders)
+    problems += _told_once(meant.orders, examined)
+    return Overview(
+        plan=plan, seed=seed, told=told, orders=meant.orders, examined=examined, problems=problems
+    )
+
+
+def drives_now(plan: Plan, hosts: Hosts, seed: int) -> Sequence[Order]:
+    """Return the drives that a plan means on its hosts now.
+
+    Raises:
+        PlanError: a host does not answer, or drives are not there, or in use.
+    """
+    _, meant = _meant_now(plan, hosts, seed)
+    if meant.problems:
+        raise PlanError(
+            "The drives of the plan cannot be read.",
+            remedy="Mend what is named, in the plan or on the hosts.",
+        ).naming(meant.problems)
+    return meant.orders
+
+
+def _meant_now(plan: Plan, hosts: Hosts, seed: int) -> tuple[dict[str, Told], Meant]:
+    """Return what each host tells, and the drives that a plan means, with what is wrong."""
     told: dict[str, Told] = {}
     problems: list[str] = []
     for name, host in hosts.items():
@@ -95,11 +121,7 @@ def look_over(plan: Plan, hosts: Hosts, seed: int | None = None) -> Overview:
     # Where one is silent, the drive may be there.
     if len(told) == len(hosts):
         problems += [f"No host has a drive {each}" for each in missing_serials(plan, meant.orders)]
-    examined = _examined(hosts, meant.orders)
-    problems += _told_once(meant.orders, examined)
-    return Overview(
-        plan=plan, seed=seed, told=told, orders=meant.orders, examined=examined, problems=problems
-    )
+    return told, Meant(orders=meant.orders, problems=problems)
 
 
 def _skew(told: Mapping[str, Told]) -> Iterator[str]:

@@ -11,7 +11,7 @@ import signal
 import socket
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -22,7 +22,11 @@ from teijo.api.watching import Watched
 from teijo.compare.limit import recorded_limits
 from teijo.device import list_devices
 from teijo.device.opening import inspect_target
-from teijo.device.preflight import claim
+from teijo.device.preflight import identify_open, open_to_read
+from teijo.device.target import SimulatedTarget, parse_target
+from teijo.device.to_read import opened_to_read, unwritten_share
+from teijo.device.topology import way_of
+from teijo.engine import open_descriptor
 from teijo.errors import HostError, RunFileError, TeijoError
 from teijo.fleet.order import Order
 from teijo.outside.text import visible
@@ -30,6 +34,9 @@ from teijo.runfile import program, reader, start_request
 from teijo.runfile.names import Names
 from teijo.runfile.writers import Writers
 from teijo.runner.hold import ASKED, WAITING, late_s
+from teijo.runner.side_by_side import Seat, read_together
+from teijo.terms.bottleneck import LOADS, LoadName, Seen
+from teijo.terms.topology import Way
 from teijo.units import NS_PER_S
 
 State = Literal["absent", "starting", "held", "running", "left", "sealed", "refused"]
@@ -42,6 +49,9 @@ _BLOCKS: Final = Path("/sys/class/block")
 PART_BYTES: Final = 4 << 20
 """So much of a run file goes in one answer."""
 _MESSAGE_MOST: Final = 600
+_WHY_MOST: Final = 200
+_SPELL_NS_MOST: Final = 30 * NS_PER_S
+"""A host that is silent for longer is taken for lost."""
 
 
 @dataclass
@@ -66,6 +76,32 @@ class Hand:
             "folder": str(self.folder),
             "drives": [*_drives()],
         }
+
+    def ways(self, targets: Sequence[str], tries: bool = False) -> list[dict[str, Any]]:
+        """Return what lies between this host and each target; if it `tries` them, also why one
+        cannot be read now, and how much of it was never written.
+        """
+        return [_seen(each, tries=tries).model_dump(mode="json") for each in targets]
+
+    def read_together(
+        self, targets: Sequence[str], load: LoadName, duration_ns: int, seed: int
+    ) -> dict[str, Any]:
+        """Read drives at the same time for a moment, and return what each gave. Writes nothing."""
+        if load not in LOADS or not 0 < duration_ns <= _SPELL_NS_MOST:
+            raise HostError(f"{load!r} is no load.", remedy="Install one Teijo on all hosts.")
+        with ExitStack() as stack:
+            seats = []
+            for text in targets:
+                fd, geometry = stack.enter_context(opened_to_read(parse_target(text)))
+                session = open_descriptor(
+                    fd,
+                    capacity_bytes=geometry.capacity_bytes,
+                    logical_block_bytes=geometry.logical_block_bytes,
+                )
+                stack.enter_context(closing(session))
+                seats.append(Seat(session=session, geometry=geometry))
+            answer = read_together(seats, load, duration_ns=duration_ns, seed=seed)
+        return answer.model_dump(mode="json")
 
     def clock_ns(self) -> int:
         """Return the wall time here, in ns."""
@@ -277,9 +313,32 @@ def _drives() -> "list[dict[str, Any]]":
 
 
 def _own_serial(target: str) -> str:
-    """Return the serial that preflight gives a device whose list tells none, as of a loop."""
+    """Return the serial that preflight gives a device whose list tells none, as of a loop.
+
+    It is opened without a claim: to look at a drive must keep nobody from it.
+    """
     with suppress(TeijoError, OSError):
-        subject = claim(Path(target), write=False)
-        os.close(subject.fd)
-        return subject.found.identity.serial
+        fd = open_to_read(Path(target))
+        try:
+            return identify_open(fd, target).identity.serial
+        finally:
+            os.close(fd)
     return ""
+
+
+def _seen(text: str, *, tries: bool) -> Seen:
+    """Return what lies between this host and a target, and why it cannot be read."""
+    try:
+        target = parse_target(text)
+    except TeijoError as error:
+        return Seen(way=Way(), why_not=visible(error.message, most=_WHY_MOST))
+    if isinstance(target, SimulatedTarget):
+        return Seen(way=Way(), why_not="it is simulated, and shares nothing with another drive")
+    way = way_of(target)
+    if not tries:
+        return Seen(way=way)
+    try:
+        with opened_to_read(target):
+            return Seen(way=way, unwritten=unwritten_share(target))
+    except TeijoError as error:
+        return Seen(way=way, why_not=visible(error.message, most=_WHY_MOST))

@@ -64,7 +64,9 @@ class Way(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True, kw_only=True)
 class Sharers:
-    """Drives of one host, by name, and all the parts that these drives and no others share."""
+    """Drives of one host, by name, and all the parts that these drives and no others share; of
+    processors, those that serve the interrupts of several of them.
+    """
 
     host: str
     drives: tuple[str, ...]
@@ -81,6 +83,8 @@ def groups_of(host: str, ways: Mapping[str, Way]) -> tuple[Sharers, ...]:
     """Return what the drives of a host share, the smallest groups first.
 
     What the same drives share is one group: by measuring them nobody could tell its parts apart.
+    Processors make no group of their own, since the interrupts of many drives overlap in any way:
+    each group has those that serve several of its drives.
     """
     parts: dict[tuple[Kind, str], Part] = {}
     drives: dict[tuple[Kind, str], list[str]] = {}
@@ -91,10 +95,13 @@ def groups_of(host: str, ways: Mapping[str, Way]) -> tuple[Sharers, ...]:
             members = drives.setdefault(key, [])
             if drive not in members:
                 members.append(drive)
+    served = {key: set(members) for key, members in drives.items() if key[0] == "interrupts"}
     shared: dict[tuple[str, ...], list[Part]] = {}
     for key, members in drives.items():
-        if len(members) > 1:
+        if len(members) > 1 and key not in served:
             shared.setdefault(tuple(members), []).append(parts[key])
+    for members, found in shared.items():
+        found += (parts[key] for key, own in served.items() if len(own & set(members)) > 1)
     order = list(ways)
     return tuple(
         Sharers(host=host, drives=members, parts=tuple(sorted(found, key=_place)))

@@ -13,7 +13,7 @@ from teijo.compare.fleet.drive import Drive
 from teijo.compare.fleet.findings import Fleet
 from teijo.compare.fleet.pages import document_name, pages
 from teijo.compare.limit import Judged
-from teijo.document.model import Verdict, XYChart
+from teijo.document.model import Headline, Verdict, XYChart
 from teijo.report import csv, html, pdf, text
 from teijo.report.language import Language, translator
 from teijo.terms.remark import Remark, RemarkKind
@@ -120,10 +120,10 @@ def test_every_drive_and_figure_is_in_the_csv() -> None:
 
 def test_the_charts_have_a_dot_for_each_drive_and_name_those_that_differ() -> None:
     charts = [
-        block
+        block.chart if isinstance(block, Headline) else block
         for section in pages(full()).sections
         for block in section.blocks
-        if isinstance(block, XYChart)
+        if isinstance(block, XYChart | Headline)
     ]
     in_order = charts[0]
     assert sum(len(series.x) for series in in_order.series) == 24

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from teijo.analysis.bottleneck import Bottlenecks
 from teijo.analysis.distribution import Distribution, distribution_of
 from teijo.analysis.outliers import LEAST_DRIVES, Outlier, Outliers, outliers_of
 from teijo.analysis.quantities import IOPS, LATENCY_MAX, THROUGHPUT
@@ -81,9 +82,13 @@ class Judging:
 
 @dataclass(frozen=True, kw_only=True)
 class Fleet:
-    """All that is known of a fleet. Rows of `table` are drives, its columns are `keys`."""
+    """All that is known of a fleet. Rows of `table` are drives, its columns are `keys`.
+
+    `sharing` is what reading its drives together has shown, where that was done.
+    """
 
     chosen: Chosen
+    sharing: tuple[Bottlenecks, ...] = ()
 
     @property
     def drives(self) -> tuple[Drive, ...]:

@@ -1,12 +1,16 @@
 """A fleet's report as programs read it: every drive, every figure, every verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from teijo.analysis.bottleneck import LOSS_LEAST, Bottlenecks, Shared
+from teijo.analysis.difference import CONFIDENCE
 from teijo.compare.fleet.drive import Drive, Key
 from teijo.compare.fleet.factors import Factor
 from teijo.compare.fleet.findings import Fleet, Named, Spread, value_of
 from teijo.compare.limit import Judged
+from teijo.terms.bottleneck import Seen, measured_to_json
+from teijo.terms.topology import Sharers, groups_of, unknown_of
 
 
 def fleet_json(fleet: Fleet) -> dict[str, Any]:
@@ -41,6 +45,7 @@ def fleet_json(fleet: Fleet) -> dict[str, Any]:
             for each in fleet.limits
         ],
         "unfinished": [_drive_json(each) for each in chosen.unfinished],
+        "sharing": [sharing_json(each) for each in fleet.sharing],
         "left_out": [
             {"file": str(each.file), "drive": str(each.drive) or None, "why": str(each.why)}
             for each in chosen.left_out
@@ -53,6 +58,67 @@ def fleet_json(fleet: Fleet) -> dict[str, Any]:
                 "values": dict(each.values),
             }
             for each in chosen.deviations
+        ],
+    }
+
+
+def sharing_json(found: Bottlenecks) -> dict[str, Any]:
+    """Return what drives share for programs: every rate, ratio and verdict, and the spells."""
+    measured = found.measured
+    return {
+        "fleet": measured.fleet,
+        "comparisons": found.comparisons,
+        "error_rate": 1 - CONFIDENCE,
+        "least_loss": LOSS_LEAST,
+        "groups": [_group_json(each) for each in measured.groups],
+        "verdicts": [_shared_json(each) for each in found.shared],
+        "measured": measured_to_json(measured),
+    }
+
+
+def hosts_json(hosts: Mapping[str, Mapping[str, Seen]]) -> dict[str, Any]:
+    """Return what the drives of hosts share, as the hosts tell it, and what they do not tell."""
+    ways = {host: {name: each.way for name, each in own.items()} for host, own in hosts.items()}
+    return {
+        "shared": [_group_json(one) for host, own in ways.items() for one in groups_of(host, own)],
+        "not_told": [
+            {"host": host, "kind": kind, "drives": list(drives)}
+            for host, own in ways.items()
+            for kind, drives in unknown_of(own).items()
+        ],
+    }
+
+
+def _group_json(group: Sharers) -> dict[str, Any]:
+    return {
+        "host": group.host,
+        "drives": list(group.drives),
+        "parts": [each.model_dump(mode="json") for each in group.parts],
+    }
+
+
+def _shared_json(shared: Shared) -> dict[str, Any]:
+    return {
+        "host": shared.group.host,
+        "load": shared.load,
+        "alone_bytes_per_second": shared.alone_bytes,
+        "together_bytes_per_second": shared.together_bytes,
+        "link_bytes_per_second": shared.bound,
+        "processors_busy": shared.busy,
+        "processors_busy_alone": shared.busy_alone,
+        "drives": [
+            {
+                "drive": each.drive,
+                "without": list(each.without),
+                "alone_iops": each.alone_iops,
+                "together_iops": each.together_iops,
+                "ratio": each.ratio,
+                "low": each.low,
+                "high": each.high,
+                "verdict": each.verdict.value,
+                "why": each.why or None,
+            }
+            for each in shared.comparisons
         ],
     }
 

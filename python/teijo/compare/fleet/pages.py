@@ -5,7 +5,7 @@ and what was left out.
 import re
 from collections.abc import Iterator
 
-from teijo.compare.fleet import charts, tables
+from teijo.compare.fleet import charts, sharing, tables
 from teijo.compare.fleet.drive import Drive
 from teijo.compare.fleet.factors import Verdict
 from teijo.compare.fleet.findings import Fleet
@@ -31,6 +31,7 @@ def pages(fleet: Fleet) -> model.Document:
     if fleet.drives:
         sections += [_drives_section(fleet), *_figure_sections(fleet)]
         sections += [*_common_sections(fleet), _distribution_section(fleet)]
+    sections += [sharing.section(each) for each in fleet.sharing]
     sections += [_left_out_section(fleet), _remarks_section(fleet), _method_section()]
     return model.Document(
         name=document_name(fleet), header=_header(fleet), sections=tuple(sections)
@@ -138,8 +139,8 @@ def _drives_section(fleet: Fleet) -> model.Section:
             names=tables.names_of(fleet.incomplete),
         )
         notes.append(model.Paragraph(text=text))
-    chart = charts.level_chart(fleet)
-    blocks: list[model.Block] = [chart, tables.drives_table(fleet), *notes]
+    # Its chart is on the first page, and its numbers are a column of this table.
+    blocks: list[model.Block] = [tables.drives_table(fleet), *notes]
     if fleet.named:
         blocks.append(tables.named_figures_table(fleet))
     return model.Section(title="The drives", blocks=tuple(blocks))
