@@ -15,7 +15,7 @@ from teijo.errors import HostError, Interrupted, UnsafeError
 from teijo.fleet.bottleneck import keep, measure, tasks_of
 from teijo.fleet.hand import Hand
 from teijo.fleet.hosts import HostLost
-from teijo.terms.bottleneck import FILE, LOADS, measured_from, measured_to_json
+from teijo.terms.bottleneck import FILE, LOADS, ROUNDS_LEAST, measured_from, measured_to_json
 from teijo.terms.topology import Sharers
 from tests.analysis.drawn_spells import measured
 from tests.fleet.conftest import Said
@@ -23,6 +23,7 @@ from tests.runner.test_side_by_side import StubHost, World, orders
 
 PAIR = ("a", "b")
 SIZE = 8 << 20
+SHORT: Any = {"seed": 1, "rounds": 6, "seconds": 1.0}
 
 
 def files(folder: Path, count: int = 2) -> Path:
@@ -89,7 +90,15 @@ def test_a_host_that_answers_nonsense_or_nothing_ends_it(answer: object, told: s
     host = Broken(World(own=dict.fromkeys("ab", 1000.0)), {"a": ["x"], "b": ["x"]})
     host.answer = answer
     with pytest.raises(HostError, match=told):
-        measure("lab", {"here": host}, orders("a", "b"), seed=1, stop=threading.Event())
+        measure(
+            "lab",
+            {"here": host},
+            orders("a", "b"),
+            seed=1,
+            rounds=6,
+            seconds=1.0,
+            stop=threading.Event(),
+        )
 
 
 def test_it_is_stopped_between_two_spells() -> None:
@@ -102,7 +111,16 @@ def test_it_is_stopped_between_two_spells() -> None:
             stop.set()
 
     with pytest.raises(Interrupted):
-        measure("lab", {"here": host}, orders("a", "b"), seed=1, stop=stop, told=told)
+        measure(
+            "lab",
+            {"here": host},
+            orders("a", "b"),
+            seed=1,
+            rounds=6,
+            seconds=1.0,
+            stop=stop,
+            told=told,
+        )
     assert seen == [(done, 6 * 2 * 6) for done in range(3)]
 
 
@@ -163,6 +181,11 @@ def test_in_the_folder_of_a_fleet_it_is_kept_and_its_report_has_it(
     (folder / FILE).write_text("{}")
     (left,) = api.fleet_report([folder]).chosen.left_out
     assert left.file == str(folder / FILE)
+
+
+def test_fewer_rounds_than_say_anything_are_refused(teijo: Callable[..., Said]) -> None:
+    code, _, err = teijo("fleet", "bottleneck", "plan.toml", "--rounds", ROUNDS_LEAST - 1)
+    assert (code, "--rounds" in err) == (2, True)
 
 
 def test_simulated_drives_share_nothing(

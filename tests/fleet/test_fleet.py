@@ -8,11 +8,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from teijo import api
 from teijo.api.own_process import PROGRAM
+from teijo.cli.together import apart_words
+from teijo.fleet.conductor import Drive
+from teijo.fleet.drives import meant_by
 from teijo.runner.hold import ASKED
 from tests.fleet.conftest import Said
-from tests.fleet.plans import DRIVE, QUICK
+from tests.fleet.plans import DRIVE, QUICK, plan, told
 
 
 def written(folder: Path, rules: str, head: str = "") -> Path:
@@ -226,3 +231,24 @@ def test_progress_can_be_read_by_a_program(tmp_path: Path, teijo: Callable[..., 
     events = [json.loads(line) for line in err.splitlines()]
     assert code == 0
     assert [each["event"] for each in events].count("done") == 3
+
+
+@pytest.mark.parametrize(
+    ("late_s", "error_s", "said"),
+    [
+        ((0.0, 0.0031), 0.0, "2 runs began within 3.1 ms; 10 ms asked: kept"),
+        ((0.001, 0.0121), 0.0, "2 runs began within 11.1 ms; 10 ms asked: not kept"),
+        ((0.0, 0.009), 0.001, "9 ms (± 2 ms by their hosts' clocks); 10 ms asked: cannot be known"),
+        ((0.0, 0.0079), 0.001, "7.9 ms (± 2 ms by their hosts' clocks); 10 ms asked: kept"),
+        ((0.0, 0.013), 0.001, "13 ms (± 2 ms by their hosts' clocks); 10 ms asked: not kept"),
+    ],
+)
+def test_within_what_time_runs_began_is_held_against_what_is_asked(
+    late_s: tuple[float, ...], error_s: float, said: str
+) -> None:
+    (order, other) = meant_by(plan(SIMS), {"local": told()}, 7).orders[:2]
+    drives = [
+        Drive(one, late_s=late, clock_error_s=error_s)
+        for one, late in zip((order, other), late_s, strict=True)
+    ]
+    assert apart_words(drives).endswith(said)

@@ -51,6 +51,7 @@ def test_a_run_begins_when_it_is_told_and_records_both_moments(tmp_path: Path) -
     facts = run.record.environment
     assert facts[hold.ASKED] == hold.written(at_ns)
     assert facts[hold.CLOCK] == "+0.001500 s ± 0.000250 s"
+    assert hold.clock_error_s(facts) == pytest.approx(0.00025)
     late_s = hold.late_s(facts)
     assert late_s is not None
     assert late_s >= 0.0
@@ -137,3 +138,9 @@ def test_a_moment_is_written_to_the_microsecond() -> None:
     facts = {hold.ASKED: hold.written(10**18), hold.BEGUN: hold.written(10**18 + 12_345_000)}
     assert hold.late_s(facts) == pytest.approx(0.012345, abs=1e-9)
     assert hold.late_s({hold.ASKED: hold.WAITING, hold.BEGUN: "x"}) is None
+
+
+def test_what_a_clock_may_be_off_is_read_from_what_was_recorded() -> None:
+    assert hold.clock_error_s({hold.CLOCK: "+0.001500 s ± 0.000250 s"}) == pytest.approx(0.00025)
+    for other in ({}, {hold.CLOCK: "± nan s"}, {hold.CLOCK: "± -1.000000 s"}, {hold.CLOCK: "1"}):
+        assert hold.clock_error_s(other) == 0.0

@@ -81,6 +81,7 @@ class Stub:
     started_ns: int = 0
     plans: list[Plan] = field(default_factory=list)
     error: str = ""
+    failure: str = ""
 
     def run(self, plan: Plan, observer: object = None) -> Lap:
         assert observer is None
@@ -96,7 +97,7 @@ class Stub:
         busy = 0.99 if self.world.is_limited else 0.1
         witness = replace(WITNESS, wall_ns=found.elapsed_ns, busiest_worker=busy,
                           worker_delay_ns=0, made_ns=0, judged_ns=0)  # fmt: skip
-        return Lap(result=replace(found, witness=witness))
+        return Lap(result=replace(found, witness=witness), failure=self.failure)
 
     def limit_io(self, io_timeout_ns: int) -> None:
         assert io_timeout_ns > 0
@@ -219,6 +220,11 @@ def test_a_drive_that_cannot_be_driven_leaves_no_thread_waiting() -> None:
     answer = read_together(places, "random", duration_ns=NS_PER_S, seed=1)
     assert (answer.driven[0].error, round(answer.driven[0].iops)) == ("", 1000)
     assert answer.driven[1].error == "it refuses direct I/O"
+    places[1].session.error = ""  # type: ignore[attr-defined]
+    places[1].session.failure = "it went away\n" * 100  # type: ignore[attr-defined]
+    answer = read_together(places, "random", duration_ns=NS_PER_S, seed=1)
+    assert answer.driven[1].error.startswith("it went away\\n")
+    assert len(answer.driven[1].error) < 300
     small = Seat(session=places[1].session, geometry=replace(GEOMETRY, capacity_bytes=4096))
     answer = read_together([places[0], small], "sequential", duration_ns=NS_PER_S, seed=1)
     assert "does not fit" in answer.driven[1].error

@@ -16,9 +16,10 @@ import typer
 
 from teijo.cli import console
 from teijo.cli.options import Json, Overwrite, Progress, ProgressMode
+from teijo.cli.together import apart_s, apart_words, late_of
 from teijo.errors import UsageError
 from teijo.speech.tongue import said, tr
-from teijo.units import NS_PER_MS, NS_PER_S, format_capacity, format_duration, format_latency
+from teijo.units import NS_PER_S, format_capacity, format_duration
 
 if TYPE_CHECKING:
     from teijo.fleet.acts import Overview
@@ -36,8 +37,6 @@ EXAMPLES = (
 )
 _QUIET_S: Final = 5.0
 """How long the progress is silent while nothing happens."""
-TOGETHER_NS: Final = 10 * NS_PER_MS
-"""Runs that are to begin together are asked to begin within so long."""
 _HELD: Final = {"not met": 9, "not known": 11}
 _TOLD: Final = {
     "starting": "{drive} on {host} begins",
@@ -310,33 +309,15 @@ def _put_status(fleet: "Conductor", *, as_json: bool) -> None:
     ]
     for line in console.columns(head, rows):
         console.put(line)
-    late = _late(fleet)
+    late = late_of(fleet)
     if len(late) > 1:
-        console.say(_apart_words(late))
+        console.say(apart_words(late))
     for name, why in fleet.lost.items():
         console.say(tr("{host} does not answer: {why}", host=name, why=why))
 
 
-def _late(fleet: "Conductor") -> list[float]:
-    """Return by how much each run that was to begin with the others began late, in s."""
-    return [drive.late_s for drive in fleet.drives if drive.late_s is not None]
-
-
-def _apart_words(late: Sequence[float]) -> str:
-    """Return within what time runs began that were to begin together, beside what is asked."""
-    apart_ns = round((max(late) - min(late)) * NS_PER_S)
-    kept = tr("kept") if apart_ns <= TOGETHER_NS else tr("not kept")
-    return tr(
-        "{n} runs began within {apart}; {most} asked: {kept}",
-        n=len(late),
-        apart=format_latency(apart_ns),
-        most=format_latency(TOGETHER_NS),
-        kept=kept,
-    )
-
-
 def _as_json(fleet: "Conductor") -> dict[str, Any]:
-    late = _late(fleet)
+    late = late_of(fleet)
     return {
         "fleet": fleet.plan.fleet,
         "drives": [
@@ -355,7 +336,8 @@ def _as_json(fleet: "Conductor") -> dict[str, Any]:
             }
             for drive in fleet.drives
         ],
-        "apart_s": max(late) - min(late) if len(late) > 1 else None,
+        "apart_s": apart_s(late)[0] if len(late) > 1 else None,
+        "apart_error_s": apart_s(late)[1] if len(late) > 1 else None,
         "lost": dict(fleet.lost),
     }
 
@@ -366,9 +348,9 @@ def leave(fleet: "Conductor", *, as_json: bool) -> None:
     Raises:
         Exit: a limit is not met, or cannot be known.
     """
-    late = _late(fleet)
+    late = late_of(fleet)
     if len(late) > 1:
-        console.say(_apart_words(late))
+        console.say(apart_words(late))
     if as_json:
         console.put_json(_as_json(fleet))
     else:

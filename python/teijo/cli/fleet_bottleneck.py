@@ -27,6 +27,7 @@ EXAMPLES = (
     "teijo fleet bottleneck qualify.toml --rounds 12 --seconds 5   longer, and surer",
 )
 _ROUNDS: Final = 6
+_ROUNDS_LEAST: Final = 4
 _ROUNDS_MOST: Final = 1000
 _SECONDS: Final = 2.0
 _SECONDS_LEAST: Final = 0.1
@@ -41,7 +42,13 @@ def verb(
     ],
     rounds: Annotated[
         int,
-        typer.Option("--rounds", metavar="N", min=4, max=_ROUNDS_MOST, help="How many rounds."),
+        typer.Option(
+            "--rounds",
+            metavar="N",
+            min=_ROUNDS_LEAST,
+            max=_ROUNDS_MOST,
+            help="How many rounds.",
+        ),
     ] = _ROUNDS,
     seconds: Annotated[
         float,

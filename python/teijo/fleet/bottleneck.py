@@ -33,8 +33,6 @@ from teijo.terms.seed import derive
 from teijo.terms.topology import Sharers
 from teijo.units import NS_PER_S
 
-ROUNDS: Final = 6
-SECONDS: Final = 2.0
 _SEEN: Final = TypeAdapter(tuple[Seen, ...])
 _ANSWER: Final = TypeAdapter(SpellResult)
 
@@ -79,8 +77,8 @@ def measure(
     *,
     seed: int,
     stop: Event,
-    rounds: int = ROUNDS,
-    seconds: float = SECONDS,
+    rounds: int,
+    seconds: float,
     told: Told | None = None,
 ) -> Measured:
     """Read the drives that share anything, alone and together, and return what was measured.

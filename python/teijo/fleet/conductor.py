@@ -53,6 +53,8 @@ class Drive:
     """By how much it began late of the moment that all were to begin at, None of a run that
     did not hold.
     """
+    clock_error_s: float = 0.0
+    """By how much that may be wrong, as its host's clock was held against this one's."""
     is_collected: bool = False
     """Whether its collection has been tried."""
     was_begun: bool = False
@@ -183,6 +185,7 @@ class Conductor:
     def _take_in_ended(drive: Drive, answer: Mapping[str, Any]) -> None:
         drive.share, drive.ending = 1.0, answer["ending"]
         drive.limits, drive.late_s = answer.get("limits", ""), answer.get("late_s")
+        drive.clock_error_s = answer.get("clock_error_s", 0.0)
         drive.standing = "failed" if drive.ending in _FAILED else "done"
         drive.told = drive.told or answer.get("trouble", "")
 

@@ -33,7 +33,7 @@ from teijo.outside.text import visible
 from teijo.runfile import program, reader, start_request
 from teijo.runfile.names import Names
 from teijo.runfile.writers import Writers
-from teijo.runner.hold import ASKED, WAITING, late_s
+from teijo.runner.hold import ASKED, WAITING, clock_error_s, late_s
 from teijo.runner.side_by_side import Seat, read_together
 from teijo.terms.bottleneck import LOADS, LoadName, Seen
 from teijo.terms.topology import Way
@@ -281,7 +281,8 @@ def ended(path: Path) -> dict[str, Any]:
     except TeijoError as error:
         return {"share": 1.0, "ending": "failed", "trouble": error.message, "limits": ""}
     seen = {"share": 1.0, "ending": record.run.ending, "trouble": record.run.error,
-            "late_s": late_s(record.environment), "limits": ""}  # fmt: skip
+            "late_s": late_s(record.environment),
+            "clock_error_s": clock_error_s(record.environment), "limits": ""}  # fmt: skip
     if recorded_limits(record):  # judged only then, for that takes what a report takes
         seen["limits"] = run_files.look(path).listed.limits
     return seen

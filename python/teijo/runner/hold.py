@@ -1,5 +1,6 @@
 """A run that is ready and holds until it is told when to begin, so that many begin together."""
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ CLOCK: Final = "clock of the fleet"
 WAITING: Final = "waiting"
 MOST_S: Final = 600
 """Whoever was to tell may be gone."""
+_ERROR: Final = re.compile(r"[0-9]{1,9}\.[0-9]{6}")
 _LOOK_S: Final = 0.01
 _LAST_S: Final = 0.002
 """So long before the moment nothing is asked any more: the process sleeps to it."""
@@ -99,3 +101,9 @@ def late_s(environment: Mapping[str, str]) -> float | None:
     except (KeyError, ValueError):
         return None
     return (begun - asked).total_seconds()
+
+
+def clock_error_s(environment: Mapping[str, str]) -> float:
+    """Return by how much the clock of a run's host may be off the fleet's; 0 where none is told."""
+    error = environment.get(CLOCK, "").partition("± ")[2].partition(" ")[0]
+    return float(error) if _ERROR.fullmatch(error) else 0.0

@@ -75,7 +75,7 @@ def _laps(seats: Sequence[Seat], step: Measure, seed: int) -> list[Lap | str]:
             plan = _plan(step, seat, derive(seed, place))
         except TeijoError as error:
             barrier.abort()
-            laps[place] = _why(error)
+            laps[place] = _why(error.message)
             return
         try:
             barrier.wait()
@@ -83,7 +83,7 @@ def _laps(seats: Sequence[Seat], step: Measure, seed: int) -> list[Lap | str]:
         except BrokenBarrierError:
             laps[place] = "another drive of the spell failed before it"
         except TeijoError as error:
-            laps[place] = _why(error)
+            laps[place] = _why(error.message)
 
     threads = [Thread(target=drive, args=each, daemon=True) for each in enumerate(seats)]
     for thread in threads:
@@ -93,8 +93,9 @@ def _laps(seats: Sequence[Seat], step: Measure, seed: int) -> list[Lap | str]:
     return laps
 
 
-def _why(error: TeijoError) -> str:
-    return visible(error.message.rstrip("."), most=_WHY_MOST)
+def _why(text: str) -> str:
+    """Return a reason as it goes into a sentence, and no longer than a host may tell it."""
+    return visible(text.rstrip("."), most=_WHY_MOST)
 
 
 def _plan(step: Measure, seat: Seat, seed: int) -> Plan:
@@ -112,7 +113,7 @@ def _driven(step: Measure, seat: Seat, lap: Lap | str, begins_ns: int, ends_ns: 
         return Driven(error=lap)
     failed = sum(sum(part.errors.values()) for part in lap.result.results)
     if lap.failure or failed:
-        return Driven(error=lap.failure or f"{failed} reads failed")
+        return Driven(error=_why(lap.failure) or f"{failed} reads failed")
     rate = rate_between(lap.result, begins_ns, ends_ns)
     if rate is None:
         return Driven(error="it was not read long enough at the same time as the others")

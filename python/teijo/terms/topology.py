@@ -100,12 +100,12 @@ def groups_of(host: str, ways: Mapping[str, Way]) -> tuple[Sharers, ...]:
     for key, members in drives.items():
         if len(members) > 1 and key not in served:
             shared.setdefault(tuple(members), []).append(parts[key])
-    for members, found in shared.items():
-        found += (parts[key] for key, own in served.items() if len(own & set(members)) > 1)
+    for names, found in shared.items():
+        found += (parts[key] for key, own in served.items() if len(own & set(names)) > 1)
     order = list(ways)
     return tuple(
-        Sharers(host=host, drives=members, parts=tuple(sorted(found, key=_place)))
-        for members, found in sorted(
+        Sharers(host=host, drives=names, parts=tuple(sorted(found, key=_place)))
+        for names, found in sorted(
             shared.items(), key=lambda each: (len(each[0]), [order.index(one) for one in each[0]])
         )
     )
