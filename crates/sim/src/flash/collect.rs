@@ -3,8 +3,8 @@
 
 use super::block::{Cleaned, Open, Underway};
 use super::ftl::Ftl;
-use crate::memory::prefetch;
 use crate::flash::params::{reserve_blocks, Cleaning, Frontier};
+use crate::memory::prefetch;
 
 /// Slots whose lines of a far map are prefetched together, and how many slots ahead of their move.
 const TOGETHER: u32 = 16;

@@ -6,12 +6,12 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::block::{Block, Cleaned, Open, Underway, NOT_CLOSED, UNMAPPED};
-use crate::memory::zeroed;
 use super::packing::Packing;
 use super::pending::Pending;
 use super::region::Region;
 use super::victims::Victims;
 use crate::flash::params::{reserve_blocks, Cleaning, Frontier, Geometry};
+use crate::memory::zeroed;
 
 /// Units of a map that is looked up ahead: 512 KiB of it, more than a core has to itself beside what
 /// else it works on.
