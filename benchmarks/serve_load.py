@@ -38,6 +38,7 @@ from typing import Final
 
 HERE: Final = Path(__file__).resolve().parent.parent / "python"
 PROGRAM: Final = (sys.executable, "-c", "from teijo.cli import program; program()")
+QUIETLY: Final = ("--report", "none", "--progress", "none")
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 SLOWER_MOST: Final = 0.01
 """By how much a run may be slower for those who look at it."""
@@ -183,7 +184,7 @@ def run(asked: argparse.Namespace) -> list[tuple[Spell, Spell, float]]:
     ):
         words = ("workload", asked.target, "rw=randwrite", "bs=4KiB", "qd=4", f"seconds={seconds}")
         child = subprocess.Popen(
-            [*PROGRAM, "run", *words, "--report", "none", "--progress", "none", "-o", f"{name}/load", "--overwrite"],
+            [*PROGRAM, "run", *words, *QUIETLY, "-o", f"{name}/load", "--overwrite"],
             env=os.environ | {"PYTHONPATH": str(HERE)},
             stdout=subprocess.DEVNULL,
         )

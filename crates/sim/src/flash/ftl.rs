@@ -13,8 +13,8 @@ use super::victims::Victims;
 use crate::flash::params::{reserve_blocks, Cleaning, Frontier, Geometry};
 use crate::memory::zeroed;
 
-/// Units of a map that is looked up ahead: 512 KiB of it, more than a core has to itself beside what
-/// else it works on.
+/// Units of a map that is looked up ahead: 512 KiB of it, more than a core keeps beside its other
+/// work.
 const FAR_UNITS: u32 = 1 << 17;
 
 #[derive(Clone, Debug)]
