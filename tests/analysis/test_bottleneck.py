@@ -69,10 +69,15 @@ def test_a_host_that_is_the_limit_is_told_apart() -> None:
 def test_a_link_that_is_full_is_at_its_bound() -> None:
     sum_bytes = 2 * 10_000 * 0.5 * 4096
     full = Bottlenecks(measured([PAIR], {PAIR: 0.5}, usable=round(sum_bytes / 0.95)))
-    assert {each.load: each.is_at_bound for each in full.shared}["random"]
+    unknown = Bottlenecks(measured([PAIR], {PAIR: 0.5}))
     wide = Bottlenecks(measured([PAIR], {PAIR: 0.5}, usable=round(sum_bytes * 100)))
     assert not any(each.is_at_bound for each in wide.shared)
-    unknown = Bottlenecks(measured([PAIR], {PAIR: 0.5}))
+    assert not any(each.is_beyond_bound for each in (*wide.shared, *unknown.shared))
+    # Of sequential reads it would be 32 times as much: that did not come over this link.
+    assert {each.load: each.is_beyond_bound for each in full.shared} == {
+        "sequential": True, "random": False,
+    }  # fmt: skip
+    assert [each.is_at_bound for each in full.shared] == [False, True]
     assert [each.bound for each in unknown.shared] == [None, None]
 
 

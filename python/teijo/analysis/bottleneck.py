@@ -21,6 +21,8 @@ BUSY_MOST: Final = 0.90
 """Processors that are busier are taken for the limit."""
 BOUND_SHARE: Final = 0.90
 """A link that carries more of what is usable of it is at its bound."""
+BEYOND_SHARE: Final = 1.15
+"""What is usable of a link is known about so well: more did not come over it."""
 
 Cell = tuple[str, LoadName, frozenset[str], str]
 """Host, load, the drives of a spell, and one of them."""
@@ -86,7 +88,16 @@ class Shared:
     @property
     def is_at_bound(self) -> bool:
         """Whether the drives together give about all that the link carries."""
-        return self.bound is not None and self.together_bytes >= BOUND_SHARE * self.bound
+        return (
+            self.bound is not None
+            and not self.is_beyond_bound
+            and (self.together_bytes >= BOUND_SHARE * self.bound)
+        )
+
+    @property
+    def is_beyond_bound(self) -> bool:
+        """Whether the drives together give more than the link can carry."""
+        return self.bound is not None and self.together_bytes > BEYOND_SHARE * self.bound
 
 
 @dataclass(frozen=True)

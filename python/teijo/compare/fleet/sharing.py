@@ -139,7 +139,7 @@ def groups_table(found: Bottlenecks) -> model.Table:
     fields: Fields[Sharers] = (
         ("Group", "", 0, lambda each: found.measured.groups.index(each) + 1),
         ("Host", "", None, lambda each: Verbatim(each.host)),
-        ("Drives", "", None, lambda each: drive_names(each.drives)),
+        ("Its drives", "", None, lambda each: drive_names(each.drives)),
         ("They share", "", None, lambda each: parts_words(each.parts)),
     )
     return listing(found.measured.groups, fields, caption="What drives share, as the host tells it")
@@ -220,6 +220,8 @@ def shared_words(each: Shared) -> str:
         )
         if each.is_at_bound:
             parts.append("The link is at its bound.")
+        if each.is_beyond_bound:
+            parts.append("That much did not come over it: memory may have answered for the drives.")
     return sentences(parts)
 
 
