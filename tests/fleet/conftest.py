@@ -1,5 +1,6 @@
-"""The command line as the tests of fleets ask it."""
+"""The command line as the tests of fleets ask it, and the token of their clusters."""
 
+import secrets
 from collections.abc import Callable
 
 import pytest
@@ -19,3 +20,10 @@ def teijo(capsysbinary: pytest.CaptureFixture[bytes]) -> Callable[..., Said]:
         return int(leaving.value.code or 0), out.decode(), err.decode()
 
     return run
+
+
+@pytest.fixture
+def own_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the clusters of a test a token of their own, whatever this user has for his."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))

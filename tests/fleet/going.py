@@ -47,10 +47,14 @@ def begun(*words: object, within: Sequence[str] = ()) -> "subprocess.Popen[str]"
     )
 
 
-def until(said: Callable[[], Any], process: "subprocess.Popen[str]") -> Any:
+def until(
+    said: Callable[[], Any], process: "subprocess.Popen[str]", log: Callable[[], str] = str
+) -> Any:
+    """Return what is waited for; `log` is what a process without a pipe wrote."""
     while not (found := said()):
         if process.poll() is not None:
-            pytest.fail(f"it ended first: {process.stderr.read() if process.stderr else ''}")
+            told = process.stderr.read() if process.stderr else log()
+            pytest.fail(f"it ended first: {told}")
         time.sleep(0.05)
     return found
 

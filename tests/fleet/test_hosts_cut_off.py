@@ -60,7 +60,8 @@ class Nodes:
                 command, env=environment, stdout=said, stderr=said, text=True,
                 start_new_session=True,
             )  # fmt: skip
-        until(lambda: "Ray runtime started" in log.read_text(), self._begun[name])
+        started = "Ray runtime started"
+        until(lambda: started in log.read_text(), self._begun[name], log.read_text)
 
     def again(self, name: str) -> None:
         """Begin the node of a host anew, once the one that was cut off has ended."""
@@ -68,22 +69,25 @@ class Nodes:
         self.begin(name)
 
     def clear(self) -> None:
-        """Take away what the nodes leave; they have ended with their namespaces."""
+        """Take away what the nodes leave, whose processes were killed."""
         for process in self._begun.values():
             process.wait(ENDS_S)
         shutil.rmtree(self._own, ignore_errors=True)
 
 
 @pytest.fixture
-def nodes(need: Callable[[str], str]) -> Iterator[Nodes]:
+def nodes(need: Callable[[str], str], own_token: None) -> Iterator[Nodes]:
     need("ip")
     pytest.importorskip("ray")
     with Wires((CENTRE, *HOSTS), seed=17) as wires:
         made = Nodes(wires)
-        for name in (CENTRE, *HOSTS):
-            made.begin(name)
-        yield made
-    made.clear()
+        try:
+            for name in (CENTRE, *HOSTS):
+                made.begin(name)
+            yield made
+        finally:
+            wires.end_processes()
+            made.clear()
 
 
 def under_way(folder: Path) -> tuple[str, str] | None:

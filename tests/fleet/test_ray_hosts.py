@@ -83,7 +83,7 @@ class Cluster:
 
 
 @pytest.fixture
-def cluster() -> Iterator[Cluster]:
+def cluster(own_token: None) -> Iterator[Cluster]:
     pytest.importorskip("ray")
     one = Cluster()
     yield one

@@ -10,6 +10,7 @@ import fcntl
 import os
 import random
 import select
+import signal
 import struct
 import subprocess
 import threading
@@ -75,6 +76,12 @@ class Wires:
         )
         return [int(line) for line in found.stdout.split()]
 
+    def end_processes(self) -> None:
+        """Kill the processes of all hosts."""
+        for pid in (pid for name in self._ends for pid in self.pids(name)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
     def cut(self, name: str) -> None:
         """Let the wire of a host carry nothing."""
         self._cut.add(name)
@@ -111,10 +118,8 @@ class Wires:
         return f"02:00:00:00:00:{number:02x}"
 
     def _remove(self) -> None:
+        self.end_processes()
         for name, end in self._ends.items():
-            for pid in self.pids(name):
-                with suppress(ProcessLookupError):
-                    os.kill(pid, 9)
             subprocess.run(["ip", "netns", "delete", self._space(name)], check=False)
             os.close(end)
         os.close(self._stop)
