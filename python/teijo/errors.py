@@ -11,7 +11,8 @@ TeijoError
 │   └── StuckDevice              it does not answer; resumable
 ├── HostError                 6  this machine failed: disk full, memory, a missing program
 ├── Interrupted               7  stopped by a person or a signal; resumable
-│   └── DriveWarned          12  stopped because the drive warned (`stop=warning`); resumable
+│   ├── DriveWarned          12  stopped because the drive warned (`stop=warning`); resumable
+│   └── HostAway                 a host of a shared run went away; resumable
 └── InvalidMeasurement        8  the run is complete and its numbers must not be used
 
 A message says what happened, with the value, and why: one sentence, which begins with a capital (or
@@ -113,6 +114,10 @@ class DriveWarned(Interrupted):
     """Stopped because the drive warned and the run was to stop then; it can be resumed."""
 
     exit_code = 12
+
+
+class HostAway(Interrupted):
+    """A host of a shared run went away; the step it was in is a gap, and the run can be resumed."""
 
 
 class InvalidMeasurement(TeijoError):

@@ -10,14 +10,24 @@ from typing import TYPE_CHECKING
 
 from teijo.api import reading
 from teijo.api.reading import Run
+from teijo.api.sharing import same_hosts
 from teijo.compare.limit import FACT, fact_of, limits_from, recorded_limits
-from teijo.device import Hook, Survey, hook_to_resume, hook_to_run, open_target, survey
+from teijo.device import (
+    Hook,
+    Survey,
+    hook_to_resume,
+    hook_to_run,
+    open_on_hosts,
+    open_target,
+    survey,
+)
 from teijo.device.cache_hold import CacheWish
 from teijo.device.device import Device
 from teijo.device.marker import Holder
 from teijo.device.memory_limit import MemoryLimit
 from teijo.device.sessions import Engine
 from teijo.device.target import check_work
+from teijo.engine.hosts.party import Sharing
 from teijo.errors import HostError, Interrupted, PlanError, RunFileError, StoppedAtOnce, TeijoError
 from teijo.methods.knobs import checked_words
 from teijo.methods.method import AnyMethod, cache_of, hook_of, memory_of, purge_by, settings_on
@@ -66,6 +76,7 @@ def run(
     group: Mapping[str, str] | None = None,
     io_timeout_ns: int = acts.IO_TIMEOUT_NS,
     hold: bool = False,
+    sharing: Sharing | None = None,
     observer: Observer = unobserved,
     interrupt: Interrupt | None = None,
 ) -> Run:
@@ -73,7 +84,8 @@ def run(
 
     `settings` are as `--set` has them, `destroy` is the serial to overwrite ("S1,S2" of several,
     and of all that a purge by its method takes), `hook` a digest, `max_drive_writes` in user
-    capacities; `io_timeout_ns` bounds each I/O; `hold` waits to be told when (runner/hold.py).
+    capacities; `io_timeout_ns` bounds each I/O; `hold` waits to be told when (runner/hold.py). The
+    hosts of `sharing` measure it together.
 
     Raises:
         TeijoError: by class, see errors.py; what was measured is in the run file.
@@ -86,10 +98,8 @@ def run(
     Names.of(output).check_free()  # before a target is laid out, which takes long
     _check_ahead(chosen, numbers, seen.geometry, max_drive_writes, limits := limits_from(limits))
     opened = partial(
-        open_target,
-        seen,
-        write=chosen.writes(numbers),
-        destroy=destroy, overwrite=overwrite, engine=engine,
+        _opener(sharing), seen,
+        write=chosen.writes(numbers), destroy=destroy, overwrite=overwrite, engine=engine,
         results=(Path(output).absolute().parent,),
         holder=_holder(run_id, Names.of(output)),
         progress=laying_out(observer),
@@ -104,9 +114,7 @@ def run(
             numbers, _ = _evaluated(chosen, spec, replace(seen, geometry=device.geometry))
         order = acts.Order(
             method=chosen, spec=spec, settings=numbers, seed=seed,
-            device=device,
-            output=Path(output),
-            engine=engine,
+            device=device, output=Path(output), engine=engine,
             max_drive_writes=max_drive_writes,
             run_id=run_id,
             hook=consented,
@@ -128,6 +136,7 @@ def resume(
     server: str | None = None,
     limits: Sequence[str] = (),
     io_timeout_ns: int = acts.IO_TIMEOUT_NS,
+    sharing: Sharing | None = None,
     observer: Observer = unobserved,
     interrupt: Interrupt | None = None,
 ) -> Run:
@@ -135,6 +144,7 @@ def resume(
 
     `max_drive_writes` is another limit of all that is written, `limits` are asked beside the run's
     own. Only the `hook` of this digest is run; only this `server` gets the environment's password.
+    A run that hosts share is carried on by the same ones.
 
     Raises:
         UnsafeError: the file is not the caller's alone, or names another hook or server.
@@ -151,9 +161,10 @@ def resume(
         method = method_named(record.run.method)
         settings = method.settings_from(record.run.settings)
         consented = _consented(record, recorder, settings, hook=hook, server=server, seen=observer)
+        opening = _opener(same_hosts(sharing, record))
         with _closed_unless_stuck(
             _heard(
-                lambda: open_target(
+                lambda: opening(
                     record.identity.target,
                     write=method.writes(settings),
                     destroy=destroy,
@@ -194,6 +205,10 @@ def _evaluated(method: AnyMethod, spec: str, seen: Survey) -> tuple[Settings, Cp
     check_work(seen.target, method.work)
     given, cpus = split_cpus(seen.settings)
     return settings_on(method, spec, given, seen.geometry, seen.facts), cpus
+
+
+def _opener(sharing: Sharing | None) -> Callable[..., Device]:
+    return open_target if sharing is None else partial(open_on_hosts, sharing)
 
 
 def _cache(settings: Settings) -> CacheWish | None:

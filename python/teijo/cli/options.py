@@ -14,6 +14,7 @@ from teijo.outside.secret import parted
 from teijo.units import GIGA, KILO, MEGA, NS_PER_S, TERA
 
 if TYPE_CHECKING:
+    from teijo.engine.hosts.party import Sharing
     from teijo.runner.paper import Rates
 
 STDOUT = "-"
@@ -151,6 +152,23 @@ Hold = Annotated[
         "Fleets begin together by it.",
     ),
 ]
+Hosts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--host",
+        metavar="HOST",
+        help="Measure from several hosts at once: here, and NAME=COMMAND for another, where "
+        "COMMAND leads to its teijo (rack2='ssh rack2 teijo'); may stand many times.",
+    ),
+]
+HostTimeout = Annotated[
+    str,
+    typer.Option(
+        "--host-timeout",
+        metavar="TIME",
+        help="A host of which nothing is heard for so long has gone away.",
+    ),
+]
 Serve = Annotated[
     bool,
     typer.Option(
@@ -275,6 +293,26 @@ def io_timeout_ns_from(text: str) -> int:
             f"--io-timeout: {text} is not 1 s to 10^9 s", remedy="Write it like 120s or 5min."
         )
     return timeout_ns
+
+
+def sharing_from(hosts: Sequence[str] | None, timeout: str) -> "Sharing | None":
+    """Return the hosts that measure together; None where none is named.
+
+    Raises:
+        PlanError: a text names no host, or the timeout is none.
+    """
+    if not hosts:
+        return None
+    from teijo.api import sharing
+    from teijo.units import parse_duration
+
+    try:
+        silence_ns = parse_duration(timeout)
+    except ValueError as error:
+        raise PlanError(f"--host-timeout: {error}", remedy="Write it like 20s.") from error
+    if not 3 * NS_PER_S <= silence_ns <= 3600 * NS_PER_S:
+        raise PlanError(f"--host-timeout: {timeout} is not 3 s to 1 h", remedy="Write it like 20s.")
+    return sharing.sharing_from(hosts, silence_ns)
 
 
 def planned(settings: dict[str, str], plan: Path | None) -> dict[str, str]:

@@ -32,10 +32,13 @@ def verb(
     lang: options.ReportLang = options.Lang.EN,
     progress: options.Progress = None,
     serve: options.Serve = False,
+    host: options.Hosts = None,
+    host_timeout: options.HostTimeout = "20s",
 ) -> None:
     """Carry on a run that was interrupted or killed, from its file."""
     printers = options.printers_from(report)
     io_timeout_ns = options.io_timeout_ns_from(io_timeout)
+    sharing = options.sharing_from(host, host_timeout)
 
     from teijo import api
     from teijo.cli.outcome import carry_out, leave
@@ -52,6 +55,7 @@ def verb(
             server=server,
             limits=limit or (),
             io_timeout_ns=io_timeout_ns,
+            sharing=sharing,
         ),
         progress,
         serve=serve,

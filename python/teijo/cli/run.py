@@ -20,6 +20,7 @@ EXAMPLES = (
     "teijo run iops /dev/nvme1n1 --destroy S4EVNX0R123456 --serve    and show it in a browser",
     "teijo run iops sim:mlc-a --limit 'iops[0/100,4KiB] >= 6000'",
     "teijo run iops /dev/nvme1n1 /dev/nvme2n1 --destroy SERIAL1,SERIAL2",
+    "teijo run iops '/mnt/nfs/x.img?size=8GiB' --host here --host 'rack2=ssh rack2 teijo'",
     "teijo run iops sim:mlc-a --note sponsor='Storage Lab' --note nand=MLC",
     "teijo run iops 'stripe?chunk=64KiB:/dev/sdb,/dev/sdc' --destroy SERIAL1,SERIAL2",
 )
@@ -58,6 +59,8 @@ def verb(
     progress: options.Progress = None,
     serve: options.Serve = False,
     hold: options.Hold = False,
+    host: options.Hosts = None,
+    host_timeout: options.HostTimeout = "20s",
 ) -> None:
     """Measure TARGET by METHOD. Prints the run file and the reports, one path a line."""
     others, more = targets_in(more)
@@ -67,6 +70,7 @@ def verb(
     if others:
         refuse(
             hook=hook, serve=serve, hold=hold, accept_warning=accept_warning, io_timeout=io_timeout,
+            host=host,
             max_drive_writes=max_drive_writes, engine=engine.value, report_dir=report_dir,
         )  # fmt: skip
         carry_out_several(
@@ -75,6 +79,8 @@ def verb(
                   "campaign": belongs.get("campaign", ""), "seed": seed},
         )  # fmt: skip
         return
+
+    sharing = options.sharing_from(host, host_timeout)
 
     from teijo import api
     from teijo.cli.outcome import carry_out, folder_for, leave
@@ -88,6 +94,7 @@ def verb(
                 overwrite=overwrite, accept_warnings=accept_warning or (), engine=engine.value,
                 max_drive_writes=max_drive_writes, hook=hook, notes=notes, group=belongs, seed=seed,
                 io_timeout_ns=options.io_timeout_ns_from(io_timeout), limits=limit or (), hold=hold,
+                sharing=sharing,
             ),
             progress,
             serve=serve,

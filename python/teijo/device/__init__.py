@@ -3,7 +3,7 @@
 from teijo.device.device import Device
 from teijo.device.discover import FoundDevice, list_devices
 from teijo.device.hook_consent import Hook, hook_to_resume, hook_to_run
-from teijo.device.opening import Inspection, inspect_target, open_target
+from teijo.device.opening import Inspection, inspect_target, open_on_hosts, open_target
 from teijo.device.preflight import Preflight
 from teijo.device.survey import Survey, survey
 from teijo.device.target import Target, parse_target
@@ -20,6 +20,7 @@ __all__ = [
     "hook_to_run",
     "inspect_target",
     "list_devices",
+    "open_on_hosts",
     "open_target",
     "parse_target",
     "survey",

@@ -312,6 +312,24 @@ def _in_no_use(fd: int, target: FileTarget, *, ours: bool) -> str:
 
     Returns what could not be looked at; empty where everything was seen.
     """
+    key = check_under_nothing(fd, target)
+    users = openers(files=frozenset({key}), except_fds=frozenset({fd}))
+    if users.processes:
+        raise UnsafeError(
+            f"{target.path} is open in {', '.join(users.processes)}; nothing was written",
+            remedy="End that program first.",
+        )
+    if users.hidden and not ours:
+        return f"{len(users.hidden)} processes hide whether they have the file open"
+    return ""
+
+
+def check_under_nothing(fd: int, target: FileTarget) -> tuple[Number, int]:
+    """Refuse a file that the kernel here has in use; return by what it knows it.
+
+    Raises:
+        teijo.errors.UnsafeError: a loop device or a swap area stands on it.
+    """
     status = os.fstat(fd)
     key = (Number.of(status.st_dev), status.st_ino)
     under = [
@@ -329,15 +347,7 @@ def _in_no_use(fd: int, target: FileTarget, *, ours: bool) -> str:
             f"{target.path} is in use as swap; nothing was written",
             remedy="Stop it first: swapoff.",
         )
-    users = openers(files=frozenset({key}), except_fds=frozenset({fd}))
-    if users.processes:
-        raise UnsafeError(
-            f"{target.path} is open in {', '.join(users.processes)}; nothing was written",
-            remedy="End that program first.",
-        )
-    if users.hidden and not ours:
-        return f"{len(users.hidden)} processes hide whether they have the file open"
-    return ""
+    return key
 
 
 def _mark(opened: Opened) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import assert_never
+from typing import Any, assert_never
 
 from teijo.device.block import open_block
 from teijo.device.cache_hold import CacheWish
@@ -28,6 +28,7 @@ from teijo.device.marker import NOBODY, Holder
 from teijo.device.preflight import Preflight, claim, examine
 from teijo.device.real import device_on
 from teijo.device.sessions import Engine
+from teijo.device.shared import Shared, check_can_be_shared, meet
 from teijo.device.stack import whole_disk
 from teijo.device.survey import Survey, file_size, survey
 from teijo.device.target import (
@@ -43,6 +44,7 @@ from teijo.device.target import (
 )
 from teijo.device.watched import SILENCE_NS
 from teijo.device.working import WorkingDevice
+from teijo.engine.hosts.party import Sharing
 from teijo.errors import PlanError, TargetError
 from teijo.sql.worker import SqlWorker
 from teijo.terms.drive_warning import DriveWarning
@@ -85,6 +87,7 @@ def open_target(
     cache: CacheWish | None = None,
     purge_by: str = NONE,
     silence_ns: int = SILENCE_NS,
+    shared: Shared | None = None,
 ) -> Device:
     """Return the device that a survey or a target text names, claimed until it is closed.
 
@@ -93,7 +96,7 @@ def open_target(
     did not make `overwrite`. `results` are folders that must not lie on it. A missing file is laid
     out only if `make` or where the hook took it away, and left when nothing comes back for
     `silence_ns`. A drive is measured in spite of the warnings in `accept`, and configured by no
-    program but `hook`. Its write cache is held as `cache` has it.
+    program but `hook`. Its write cache is held as `cache` has it. The hosts of `shared` drive it.
 
     Raises:
         teijo.errors.TargetError: it is not there, or no target.
@@ -102,7 +105,7 @@ def open_target(
         teijo.errors.HostError: there is no space for the file, or the engine is missing.
     """
     seen = survey(where) if isinstance(where, str) else where
-    device = partial(device_on, engine=engine, hook=hook)
+    device = partial(device_on, engine=engine, hook=hook, shared=shared)
     _check_has_cache(seen.target, cache, write=write)
     match _fitting(seen.target, destroy=destroy, engine=engine):
         case SimulatedTarget():
@@ -137,6 +140,39 @@ def open_target(
             return _working(target, _token(holder))
         case other:
             assert_never(other)
+
+
+def open_on_hosts(
+    sharing: Sharing,
+    where: str | Survey,
+    *,
+    write: bool,
+    destroy: str | None = None,
+    engine: Engine = "native",
+    hook: Hook | None = None,
+    silence_ns: int = SILENCE_NS,
+    **given: Any,
+) -> Device:
+    """Return the device that a target text names, open on several hosts; `given` as `open_target`.
+
+    Raises:
+        teijo.errors.HostError: a host cannot be reached, or has another Teijo.
+        teijo.errors.TargetError: a host has another target there. Others: as `open_target`.
+    """
+    seen = survey(where) if isinstance(where, str) else where
+    text = check_can_be_shared(seen.target, engine, hook)
+    # Before anything is opened: another build is refused before anything is written.
+    shared = meet(
+        sharing, text=text, write=write, destroy=destroy or "", io_timeout_ns=silence_ns
+    )
+    try:
+        return open_target(
+            seen, write=write, destroy=destroy, engine=engine, hook=hook, silence_ns=silence_ns,
+            shared=shared, **given,
+        )  # fmt: skip
+    except BaseException:
+        shared.party.close()
+        raise
 
 
 def _check_has_cache(target: Target, cache: CacheWish | None, *, write: bool) -> None:

@@ -14,6 +14,7 @@ from teijo.device.medium import Medium
 from teijo.device.release import open_place, wait_until_free
 from teijo.device.retry import rest
 from teijo.device.sessions import Engine, open_session
+from teijo.device.shared import Shared
 from teijo.device.watched import SILENCE_NS, Progress, watched
 from teijo.engine.session import Session
 from teijo.errors import HostError, IdentityError, PlanError, TargetError, UnsafeError
@@ -178,10 +179,11 @@ def device_on(
     engine: Engine,
     place: str,
     hook: Hook | None,
+    shared: Shared | None = None,
 ) -> RealDevice:
     """Return a medium as a device; where no session can be opened on it, it is given back.
 
-    `open_again` opens it after it was configured.
+    `open_again` opens it after it was configured, `shared` on all of its hosts.
 
     Raises:
         teijo.errors.HostError: the engine is not installed.
@@ -190,9 +192,12 @@ def device_on(
     """
     medium = open_medium()
     try:
-        session = open_session(
-            medium.descriptors, medium.geometry, layout=medium.layout, engine=engine
-        )
+        if shared is not None:
+            medium, session = shared.opened(medium)
+        else:
+            session = open_session(
+                medium.descriptors, medium.geometry, layout=medium.layout, engine=engine
+            )
     except BaseException:
         medium.abandon()
         raise

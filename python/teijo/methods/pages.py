@@ -12,6 +12,7 @@ from teijo.document.phrase import Verbatim, capitalised, joined, listed, say
 from teijo.methods.checks_page import checks_section, contradiction_remarks
 from teijo.methods.drive_page import drive_section
 from teijo.methods.knobs import describe
+from teijo.methods.hosts_page import hosts_section
 from teijo.methods.platform_page import environment_rows, header_rows, platform_section
 from teijo.methods.remark_groups import grouped
 from teijo.methods.scaled import with_rule
@@ -94,6 +95,7 @@ def appendix_sections(record: Record, settings: Settings) -> tuple[model.Section
         self_checks_section(record),
         checks_section(record),
         platform_section(record),
+        hosts_section(record),
         conditions_section(record, settings),
         device_section(record),
         drive_section(record),

@@ -18,6 +18,8 @@ from teijo.analysis.quantities import IOPS
 from teijo.document import model
 from teijo.document.grid import Beside, Edge, Figure, Grid, Line
 from teijo.document.phrase import Verbatim, say
+from teijo.methods import hosts_page
+from teijo.terms import shared
 from teijo.terms.platform import FACT, cell_name, platform_in
 from teijo.terms.record import Record
 from teijo.units import NS_PER_MS, NS_PER_S
@@ -37,14 +39,16 @@ HEADER: Final = "Host"
 
 
 def header_rows(record: Record) -> tuple[tuple[str, str], ...]:
-    """Return the line of the header on the host; nothing where no ceiling was recorded."""
+    """Return the line of the header on the host, or on several of them; nothing where no ceiling
+    was recorded.
+    """
     found = summary_of(record)
-    return () if found is None else ((HEADER, in_a_word(found)),)
+    return hosts_page.header_rows(record) if found is None else ((HEADER, in_a_word(found)),)
 
 
 def environment_rows(record: Record) -> tuple[tuple[str, str], ...]:
     """Return the facts of the environment that stand on no page of the platform."""
-    own = {FACT, *(FACTS if platform_in(record.environment) else ())}
+    own = {FACT, shared.FACT, *(FACTS if platform_in(record.environment) else ())}
     return tuple(each for each in record.environment.items() if each[0] not in own)
 
 

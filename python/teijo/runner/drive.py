@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from teijo.analysis import validity
 from teijo.document.phrase import say
-from teijo.errors import DeviceError
+from teijo.errors import DeviceError, HostAway
 from teijo.methods.method import Steps
 from teijo.runner.compile import interval_ns
 from teijo.runner.events import Remarked, StepDone, StepStarted
@@ -20,7 +20,7 @@ from teijo.runner.stage import Outcome, Stage, data_remarks, error_remarks
 from teijo.terms import seed as seeds
 from teijo.terms.record import Ending, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import DRAIN, Answer, StepResult
+from teijo.terms.result import DRAIN, Answer, Gap, StepResult
 from teijo.terms.step import Configure, Idle, Measure, Perform, Precondition, Purge, Step
 from teijo.units import format_duration
 
@@ -58,6 +58,7 @@ def drive(
         DeviceError: the device failed; what it answered before is recorded.
         StuckDevice: it does not answer; the running step is abandoned.
         IdentityError: it is another device by now.
+        HostAway: a host of the run is gone; the running step is recorded as a gap.
         HostError: the run file cannot be written.
         Interrupted, KeyboardInterrupt: somebody asked to stop, or the write budget is used up;
             the running step is abandoned.
@@ -74,7 +75,11 @@ def drive(
             stage.budget.check(step)
         stage.recorder.begin(seq, step, seed, interval_ns=interval_ns(step))
         stage.observer(StepStarted(seq=seq, step=step))
-        outcome = carry_out(stage, seq, step, seed)
+        try:
+            outcome = carry_out(stage, seq, step, seed)
+        except HostAway as away:
+            report(_gap(stage, seq, step, seed, away))
+            raise
         jumps = clock_remarks(stage)  # first: a kill between the two must not lose it
         # On the disk before anybody hears of it: what was acknowledged outlives a power cut.
         stage.recorder.record(seq, outcome.result)
@@ -96,6 +101,15 @@ def drive(
         seq += 1
     assert conversation.ending is not None
     return conversation.ending
+
+
+def _gap(stage: Stage, seq: int, step: Step, seed: int, away: HostAway) -> StepRecord:
+    """Record that a step came to no answer, and by whom and when; a resume goes on behind it."""
+    gap = Gap(reason=away.message)
+    stage.miss(step)
+    stage.recorder.record_gap(seq, step, seed, gap, interval_ns=interval_ns(step))
+    stage.observer(StepDone(seq=seq, step=step, answer=gap))
+    return StepRecord(seq=seq, step=step, seed=seed, answer=gap)
 
 
 def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:

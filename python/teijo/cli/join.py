@@ -1,0 +1,37 @@
+"""The verb `join`: be one of the hosts of a run that another host conducts."""
+
+import os
+
+EXAMPLES = (
+    "teijo run iops /mnt/nfs/x.img?size=8GiB --host here --host 'rack2=ssh rack2 teijo'",
+)
+
+
+def verb() -> None:
+    """Measure for a run that another host conducts: begun by its --host, on stdin and stdout.
+
+    What it is asked for stands in docs/fleet.md. It ends with the run, or when nothing is heard
+    of it any more.
+    """
+    import platform
+    import socket
+
+    from teijo.device.shared import join
+    from teijo.engine.hosts.wire import Hello
+    from teijo.engine.hosts.worker import Worker
+    from teijo.runfile import program
+
+    hello = Hello(
+        teijo=program.version(),
+        build=program.build(),
+        host=socket.gethostname(),
+        kernel=platform.release(),
+        cpus=len(os.sched_getaffinity(0)),
+    )
+    # Nothing else may speak on the channel: whatever prints, prints on stderr.
+    source, sink = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    Worker(source, sink, hello, join).serve()
