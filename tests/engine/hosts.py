@@ -26,9 +26,7 @@ def log_of(folder: Path, name: str) -> Path:
     return folder / f"{name}.log"
 
 
-def sharing(
-    folder: Path, hows: dict[str, Sequence[str]], silence_ns: int = PATIENT_NS
-) -> Sharing:
+def sharing(folder: Path, hows: dict[str, Sequence[str]], silence_ns: int = PATIENT_NS) -> Sharing:
     """Return hosts by their names, each of which behaves as it is told."""
     guests = tuple(guest(name, log_of(folder, name), *how) for name, how in hows.items())
     return Sharing(guests=guests, teijo=TEIJO, build=BUILD, silence_ns=silence_ns)

@@ -74,7 +74,10 @@ class Known:
     def parts(self, placed, plan: Plan, log) -> list[OperationResult]:
         draw = np.random.default_rng(placed.seed)
         stream, found = placed.stream, []
-        for operation, share in (("read", stream.read_percent), ("write", 100 - stream.read_percent)):
+        for operation, share in (
+            ("read", stream.read_percent),
+            ("write", 100 - stream.read_percent),
+        ):
             if not share:
                 continue
             # A long tail, and another one on each host: averages of percentiles are wrong here.

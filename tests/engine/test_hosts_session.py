@@ -127,9 +127,9 @@ def test_a_host_that_is_lost_in_a_lap_is_named_with_the_moment(
     ):
         session.run(MIXED, lambda now: looks.append(now) is None)
     assert why in lost.value.message
-    # What was heard of it counts all the same.
+    # What was heard of it counts all the same; of the other, if that was sooner.
     told = [series for now in looks for _, _, series in now.finished]
-    assert sum(int(series.ios.sum()) for series in told) == 4 * IOS
+    assert sum(int(series.ios.sum()) for series in told) in (2 * IOS, 4 * IOS)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_host_that_cannot_be_reached_says_why(tmp_path: Path) -> None:
 def test_a_histogram_of_other_ios_than_its_count_is_not_merged(tmp_path: Path) -> None:
     with (
         shared(tmp_path, {"one": [], "two": ["lies"]}) as session,
-        pytest.raises(HostAway, match="two went away.*cannot be measured"),
+        pytest.raises(HostAway, match=r"two went away.*cannot be measured"),
     ):
         session.run(MIXED)
 

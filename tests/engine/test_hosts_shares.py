@@ -13,7 +13,8 @@ from teijo.engine.hosts.shares import check_shareable, divided
 from teijo.engine.plan import VerifyPlan
 from teijo.errors import PlanError
 from teijo.terms.census import SAMPLE_MOST, Census
-from teijo.terms.result import Intervals, StepResult
+from teijo.terms.histogram import histogram_of
+from teijo.terms.result import Intervals, OperationResult, StepResult
 from tests.engine.plans import MIB, for_bytes, for_time, stream
 
 SIZE = 64 * MIB
@@ -34,7 +35,7 @@ def test_all_of_a_sequential_precondition_is_written_once_by_all_hosts_together(
         for number in range(own.total_bytes // block):
             written[(first + number) % len(written)] += 1
     assert written.min() >= 1
-    assert written.sum() <= len(written) + hosts
+    assert written.max() == 1
 
 
 def test_threads_and_depth_are_each_hosts_and_rates_are_divided() -> None:
@@ -109,10 +110,34 @@ def test_a_step_lasts_from_the_first_beginning_to_the_last_end_on_the_clock_here
         HostLap("one", lap(1000, 50, cursors={"main": 5}), Clock(900, 3)),
         HostLap("two", lap(90, 70, cursors={"main": 9}, failure="gone"), Clock(-20, 4)),
     ]
-    whole = together(laps)
+    plan = for_time(10, stream(SIZE))
+    whole = together(laps, plan, after_ns=0, now_ns=1000)
     assert (whole.result.started_ns, whole.result.elapsed_ns) == (100, 80)
-    assert whole.result.cursors == {"main": 5}
     assert whole.failure == "two: gone"
+    # By the errors of the clocks it may seem to begin too early, or to end too late.
+    early = together(laps, plan, after_ns=103, now_ns=1000).result
+    assert (early.started_ns, early.elapsed_ns) == (103, 77)
+    late = together(laps, plan, after_ns=0, now_ns=178).result
+    assert (late.started_ns, late.elapsed_ns) == (100, 78)
+    goes_on = together(laps, for_time(10, stream(SIZE), continues=True), after_ns=99, now_ns=1000)
+    assert (goes_on.result.started_ns, goes_on.result.elapsed_ns) == (99, 70)
+
+
+def test_a_sequential_stream_goes_on_by_all_that_was_moved() -> None:
+    def moved(count: int) -> Lap:
+        part = OperationResult(stream="main", operation="write", count=count, bytes=count * 4096,
+                               latency=histogram_of(np.full(count, 5)))  # fmt: skip
+        return lap(0, 1, results=(part,), cursors={"main": 7})
+
+    plan = for_time(10, stream(MIB, access="sequential", cursor_bytes=MIB - 8192))
+    laps = [HostLap(name, moved(count), Clock(0, 0)) for name, count in (("one", 3), ("two", 4))]
+    assert together(laps, plan, after_ns=0, now_ns=9).result.cursors == {"main": 5 * 4096}
+    assert together(laps[:1], plan, after_ns=0, now_ns=9).result.cursors == {"main": 7}
+
+
+def test_fewer_blocks_than_hosts_are_refused() -> None:
+    with pytest.raises(PlanError, match="fewer blocks of 4096 B than there are hosts: 3"):
+        divided(for_bytes(8192, stream(SIZE)), 3)
 
 
 def test_the_samples_of_touched_blocks_are_those_of_all_hosts() -> None:
@@ -128,7 +153,10 @@ def test_the_samples_of_touched_blocks_are_those_of_all_hosts() -> None:
         HostLap(str(place), lap(0, 1, census=(census(blocks),)), Clock(0, 0))
         for place, blocks in enumerate(touched)
     ]
-    assert together(laps).result.census == (census(touched[0] + touched[1]),)
+    plan = for_time(10, stream(SIZE))
+    assert together(laps, plan, after_ns=0, now_ns=9).result.census == (
+        census(touched[0] + touched[1]),
+    )
 
 
 def test_the_reading_that_took_least_time_tells_the_clock() -> None:

@@ -82,7 +82,9 @@ def test_a_reader_sees_that_one_host_was_slow() -> None:
 def test_header_and_environment_name_them_once() -> None:
     found = record()
     assert platform_page.header_rows(found) == hosts_page.header_rows(found)
-    assert platform_page.header_rows(found) == (("Hosts", "2, each with the whole depth: quick, slow"),)
+    assert platform_page.header_rows(found) == (
+        ("Hosts", "2, each with the whole depth: quick, slow"),
+    )
     assert platform_page.environment_rows(found) == (("python", "3"),)
     titles = [section.title for section in document_of(found, METHOD).sections]
     assert titles.count("The hosts") == 1

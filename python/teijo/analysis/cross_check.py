@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from teijo.analysis.validity import DEPTH_SHARE_LEAST, LEAST_NS
 from teijo.terms.record import StepRecord
 from teijo.terms.result import StepResult
+from teijo.terms.shared import hosts_at
 from teijo.terms.step import Measure, Precondition
 
 Load = Measure | Precondition
@@ -155,7 +156,7 @@ def occupancy_of(stimulus: Stimulus) -> Occupancy | None:
     elapsed_ns = sum(answer.elapsed_ns for answer in answers)
     results = [result for answer in answers for result in answer.results]
     untimed = any(answer.commands for answer in answers) or any(each.errors for each in results)
-    asked = _asked(first)
+    asked = _asked(first, ended)
     if not elapsed_ns or not any(result.count for result in results) or untimed or not asked:
         return None
     # Each place of the depth has at most one I/O across an edge, no longer than the longest.
@@ -177,7 +178,7 @@ def depths_of(stimulus: Stimulus) -> tuple[Depth, ...]:
 
     Nothing for an open loop, for what is too short to say, and where no latency says.
     """
-    asked = _asked(stimulus.parts[0][0])
+    asked = _asked(*stimulus.parts[0])
     if not asked:
         return ()
     counts = [answer.in_flight_mean for _, answer in stimulus.parts]
@@ -196,9 +197,9 @@ def _too_short(answer: StepResult) -> bool:
     return answer.witness is not None and answer.witness.wall_ns < LEAST_NS
 
 
-def _asked(step: Load) -> int:
-    """Return the threads × queue depth of a closed loop, 0 for an open one."""
+def _asked(step: Load, answer: StepResult) -> int:
+    """Return the threads × queue depth of a closed loop, on all its hosts; 0 for an open one."""
     streams = step.workload.streams
     if any(stream.rate is not None for stream in streams):
         return 0
-    return sum(stream.outstanding_ios for stream in streams)
+    return hosts_at(answer.detail) * sum(stream.outstanding_ios for stream in streams)

@@ -2,9 +2,7 @@
 
 import os
 
-EXAMPLES = (
-    "teijo run iops /mnt/nfs/x.img?size=8GiB --host here --host 'rack2=ssh rack2 teijo'",
-)
+EXAMPLES = ("teijo run iops /mnt/nfs/x.img?size=8GiB --host here --host 'rack2=ssh rack2 teijo'",)
 
 
 def verb() -> None:

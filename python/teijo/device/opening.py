@@ -162,9 +162,7 @@ def open_on_hosts(
     seen = survey(where) if isinstance(where, str) else where
     text = check_can_be_shared(seen.target, engine, hook)
     # Before anything is opened: another build is refused before anything is written.
-    shared = meet(
-        sharing, text=text, write=write, destroy=destroy or "", io_timeout_ns=silence_ns
-    )
+    shared = meet(sharing, text=text, write=write, destroy=destroy or "", io_timeout_ns=silence_ns)
     try:
         return open_target(
             seen, write=write, destroy=destroy, engine=engine, hook=hook, silence_ns=silence_ns,

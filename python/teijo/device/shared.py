@@ -45,9 +45,10 @@ PROBE_BYTES: Final = 4096
 class SharedMedium:
     """A medium that other hosts have open as well: what this kernel counts is not all of it."""
 
-    def __init__(self, medium: Medium, *, write: bool) -> None:
-        """Take over an open medium."""
+    def __init__(self, medium: Medium, hosts: int, *, write: bool) -> None:
+        """Take over an open medium, which so many hosts have open."""
         self._medium = medium
+        self._hosts = hosts
         self._is_proven = write
         self.identity: Identity = medium.identity
         self.geometry: Geometry = medium.geometry
@@ -63,13 +64,19 @@ class SharedMedium:
         return self._medium.layout
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return the medium's own, and by what it is known to be one target everywhere."""
-        if self._is_proven:
-            return self._medium.remarks()
-        text = say(
-            "that all hosts read one target is known by its size and {n} blocks alone", n=PROBES
-        )
-        return (*self._medium.remarks(), Remark(kind=RemarkKind.CHECK_BLIND, text=text))
+        """Return the medium's own, that hosts shared it, and by what it is known to be one."""
+        found = [*self._medium.remarks()]
+        if self._hosts > 1:
+            text = say(
+                "{n} hosts at once, each with the whole threads and depth of a step", n=self._hosts
+            )
+            found.append(Remark(kind=RemarkKind.DEVIATION, text=text))
+        if not self._is_proven:
+            text = say(
+                "that all hosts read one target is known by its size and {n} blocks alone", n=PROBES
+            )
+            found.append(Remark(kind=RemarkKind.CHECK_BLIND, text=text))
+        return tuple(found)
 
     def free_counters(self) -> FreeCounters:
         """Return nothing: the kernel here counts nothing of what other hosts do."""
@@ -181,7 +188,7 @@ class Shared:
             capacity_bytes=capacity_bytes,
             logical_block_bytes=medium.geometry.logical_block_bytes,
         )
-        return SharedMedium(medium, write=self.write), session
+        return SharedMedium(medium, len(self.are_here), write=self.write), session
 
 
 def meet(sharing: Sharing, *, text: str, write: bool, destroy: str, io_timeout_ns: int) -> Shared:
@@ -309,9 +316,7 @@ def join(ask: wire.Open) -> JoinedTarget:
             descriptor = _open_file(target, write=ask.write)
             return _taken(ask, descriptor, lambda: os.close(descriptor))
         case BlockTarget():
-            medium: BlockMedium = open_block(
-                target, write=ask.write, destroy=ask.destroy or None
-            )
+            medium: BlockMedium = open_block(target, write=ask.write, destroy=ask.destroy or None)
             return _taken(ask, medium.descriptors[0], medium.release)
         case _:
             raise TargetError(

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from teijo.document import model
 from teijo.document.phrase import Verbatim, listed, say
 from teijo.terms.record import Record
-from teijo.terms.result import Gap, StepResult
+from teijo.terms.result import RESUMED, Gap, StepResult
 from teijo.terms.shared import HostPart, SharingHost, hosts_in, parts_in
 from teijo.units import GIGA, NS_PER_MS, NS_PER_US, per_second
-
-_RESUMED = Gap().reason
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,5 +154,5 @@ def _gaps(record: Record) -> tuple[tuple[str, str], ...]:
     return tuple(
         (say("step {step}", step=each.seq), each.answer.reason)
         for each in record.steps
-        if isinstance(each.answer, Gap) and each.answer.reason != _RESUMED
+        if isinstance(each.answer, Gap) and each.answer.reason != RESUMED
     )

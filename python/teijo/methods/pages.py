@@ -11,8 +11,8 @@ from teijo.document import model
 from teijo.document.phrase import Verbatim, capitalised, joined, listed, say
 from teijo.methods.checks_page import checks_section, contradiction_remarks
 from teijo.methods.drive_page import drive_section
-from teijo.methods.knobs import describe
 from teijo.methods.hosts_page import hosts_section
+from teijo.methods.knobs import describe
 from teijo.methods.platform_page import environment_rows, header_rows, platform_section
 from teijo.methods.remark_groups import grouped
 from teijo.methods.scaled import with_rule

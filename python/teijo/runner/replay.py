@@ -15,7 +15,7 @@ from teijo.terms.configured import geometry_in, identity_in
 from teijo.terms.geometry import Geometry, Identity
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
-from teijo.terms.result import Gap, StepResult
+from teijo.terms.result import RESUMED, Gap, StepResult
 from teijo.terms.step import Configure, Step, step_to_json
 
 
@@ -55,11 +55,16 @@ def catch_up(stage: Stage, conversation: Conversation, record: Record) -> StepRe
     # Nobody knows how long the device was left alone, so the run's clock stood still.
     stage.origin_ns = stage.device.session.now_ns() - _ended_ns(record)
     stage.ended_ns = None
-    return (
-        None
-        if conversation.step is None
-        else _leave_gap(stage, conversation, conversation.step, done + 1)
-    )
+    if conversation.step is None or _was_left_in_a_gap(stage, record):
+        return None
+    return _leave_gap(stage, conversation, conversation.step, done + 1)
+
+
+def _was_left_in_a_gap(stage: Stage, record: Record) -> bool:
+    """Return whether a run stopped in a gap, told by whoever made it, and began nothing after."""
+    last = record.steps[-1].answer
+    told = isinstance(last, Gap) and last.reason != RESUMED
+    return told and stage.recorder.under_way() is None
 
 
 def _warnings_since(record: Record, device: Device) -> list[Remark]:

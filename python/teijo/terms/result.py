@@ -33,6 +33,8 @@ READS = "host_reads_bytes"
 """Among a device's own counters: what the host has read of it."""
 STOPPED = "stopped"
 """In a step's detail: who ended it before its time, where the step allowed that."""
+RESUMED: Final = "resumed"
+"""The reason of a gap of which no more is known than that the run was gone on with."""
 _DIGITS_MOST = 20  # as many as 64 bits have; a run file may hold more than int() takes
 Health = Mapping[str, int]
 """A device's own counters by name, as SMART has them: bytes in `_bytes`, temperature in
@@ -250,7 +252,7 @@ class Gap:
     the last point its standard allows.
     """
 
-    reason: str = "resumed"
+    reason: str = RESUMED
 
 
 Answer = StepResult | Gap

@@ -101,6 +101,11 @@ def parts_in(detail: Mapping[str, str]) -> tuple[HostPart, ...]:
     return _read(_PARTS, detail.get(DETAIL, ""))
 
 
+def hosts_at(detail: Mapping[str, str]) -> int:
+    """Return how many hosts carried out a step, each with the whole threads × queue depth."""
+    return max(1, len(parts_in(detail)))
+
+
 def _read(adapter: TypeAdapter[tuple[T, ...]], text: str) -> tuple[T, ...]:
     if not text or len(text) > LONGEST:
         return ()

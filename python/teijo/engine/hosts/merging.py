@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teijo.engine.hosts.clock import Clock
+from teijo.engine.plan import Plan
 from teijo.engine.session import Lap
 from teijo.terms.census import SAMPLE_MOST, Census
 from teijo.terms.histogram import Histogram, merged
 from teijo.terms.result import Intervals, OperationResult, StepResult
 from teijo.terms.shared import DETAIL, HostPart, Tail, parts_to_json
+from teijo.terms.workload import Access
 
 TAIL: Final = 0.999
 
@@ -41,34 +43,69 @@ class HostLap:
         return self.began_ns + self.lap.result.elapsed_ns
 
 
-def together(laps: Sequence[HostLap]) -> Lap:
-    """Return one lap of all hosts: from the first one's beginning to the last one's end.
+def together(laps: Sequence[HostLap], plan: Plan, *, after_ns: int, now_ns: int) -> Lap:
+    """Return one lap of all hosts; `after_ns` is when the lap before ended, on the clock here.
 
-    Interval i has what each host did in its own interval i. Sequential streams go on where the
-    first host left them.
+    It lasts from the first one's beginning to the last one's end. Interval i has what each host
+    did in its own interval i. A sequential stream goes on by all that was moved of it.
     """
-    began_ns = min(each.began_ns for each in laps)
+    started_ns, elapsed_ns = _span(laps, after_ns, now_ns, continues=plan.continues)
     answers = [each.lap.result for each in laps]
+    results = _by_operation([part for each in answers for part in each.results])
+    commands = _by_operation([part for each in answers for part in each.commands])
+    first_ns = min(each.began_ns for each in laps)
     result = StepResult(
-        started_ns=began_ns,
-        elapsed_ns=max(each.ended_ns for each in laps) - began_ns,
-        results=_by_operation([part for each in answers for part in each.results]),
-        commands=_by_operation([part for each in answers for part in each.commands]),
-        cursors=dict(answers[0].cursors),
+        started_ns=started_ns,
+        elapsed_ns=elapsed_ns,
+        results=results,
+        commands=commands,
+        cursors=_cursors(plan, answers, (*results, *commands)),
         census=_censuses([part for each in answers for part in each.census]),
-        detail={DETAIL: parts_to_json(tuple(_part(each, began_ns) for each in laps))},
+        detail={DETAIL: parts_to_json(tuple(_part(each, first_ns) for each in laps))},
     )
     notes = dict.fromkeys(f"{each.name}: {note}" for each in laps for note in each.lap.notes)
     failed = [f"{each.name}: {each.lap.failure}" for each in laps if each.lap.failure]
     return Lap(result=result, notes=tuple(notes), failure="; ".join(failed))
 
 
-def _part(one: HostLap, began_ns: int) -> HostPart:
+def _span(
+    laps: Sequence[HostLap], after_ns: int, now_ns: int, *, continues: bool
+) -> tuple[int, int]:
+    """Return when a lap began and how long it took, on the clock here.
+
+    The clocks are known within an error, so that a beginning may seem to lie before the end of the
+    lap before, and an end after now: neither is so.
+    """
+    took_ns = [each.lap.result.elapsed_ns for each in laps]
+    if continues:  # each host goes on where its own lap before ended
+        return after_ns, max(min(max(took_ns), now_ns - after_ns), min(took_ns))
+    ended_ns = min(max(each.ended_ns for each in laps), now_ns)
+    began_ns = min(min(each.began_ns for each in laps), ended_ns - max(took_ns))
+    began_ns = max(began_ns, after_ns)
+    return began_ns, max(ended_ns - began_ns, max(took_ns))
+
+
+def _cursors(
+    plan: Plan, answers: Sequence[StepResult], parts: Sequence[OperationResult]
+) -> dict[str, int]:
+    cursors = dict(answers[0].cursors)
+    if len(answers) == 1:
+        return cursors
+    for placed in plan.streams:
+        name = placed.stream.name
+        if placed.stream.access is Access.SEQUENTIAL and name in cursors:
+            moved = [each for each in parts if each.stream == name and each.operation != "flush"]
+            ahead_bytes = placed.cursor_bytes + sum(each.moved_bytes for each in moved)
+            cursors[name] = ahead_bytes % (placed.segments * placed.segment_bytes)
+    return cursors
+
+
+def _part(one: HostLap, first_ns: int) -> HostPart:
     result = one.lap.result
     parts = (*result.results, *result.commands)
     return HostPart(
         name=one.name,
-        began_ns=one.began_ns - began_ns,
+        began_ns=one.began_ns - first_ns,
         error_ns=one.clock.error_ns,
         elapsed_ns=result.elapsed_ns,
         ios=result.ios,
@@ -122,9 +159,7 @@ def _responses(found: Sequence[Histogram | None]) -> Histogram | None:
 
 def series_together(parts: Sequence[Intervals]) -> Intervals:
     """Return several series as one, interval by interval."""
-    index, place = np.unique(
-        np.concatenate([part.index for part in parts]), return_inverse=True
-    )
+    index, place = np.unique(np.concatenate([part.index for part in parts]), return_inverse=True)
 
     def added(name: str) -> NDArray[np.int64]:
         total = np.zeros(len(index), np.int64)

@@ -40,6 +40,7 @@ class HostsSession:
         self._logical_block_bytes = logical_block_bytes
         self._is_open_ended = False
         self._clocks: list[Clock] = []
+        self._ended_ns = 0
 
     @property
     def backend(self) -> str:
@@ -86,7 +87,14 @@ class HostsSession:
             raise
         self._is_open_ended = plan.open_ended
         names = [each.name for each in self._hosts]
-        return together([HostLap(*one) for one in zip(names, laps, clocks, strict=True)])
+        whole = together(
+            [HostLap(*one) for one in zip(names, laps, clocks, strict=True)],
+            plan,
+            after_ns=self._ended_ns,
+            now_ns=time.monotonic_ns(),
+        )
+        self._ended_ns = whole.result.started_ns + whole.result.elapsed_ns
+        return whole
 
     def _lap(self, place: int, done: Done, plan: Plan) -> Lap:
         try:

@@ -1,6 +1,7 @@
 """One plan divided among hosts: what is a load is each host's, what is an amount is shared."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 from teijo.engine.plan import Plan, StreamPlan
 from teijo.errors import PlanError
@@ -34,23 +35,37 @@ def divided(plan: Plan, hosts: int) -> tuple[Plan, ...]:
 
     Threads and depth are each host's own; bytes and rates are divided. Each host draws its offsets
     and contents from a seed of its own, the first from that of the plan. A sequential stream of the
-    host in place i (from 0) begins i parts of the range, as many as there are hosts, ahead.
+    host in place i (from 0) begins i parts of the range ahead, where all hosts have one part.
+
+    Raises:
+        PlanError: there are fewer blocks to move than hosts.
     """
+    amounts = _amounts(plan, hosts)
     return tuple(
         replace(
             plan,
-            total_bytes=_amount(plan, hosts),
+            total_bytes=amounts[place],
             streams=tuple(_stream(each, place, hosts) for each in plan.streams),
         )
         for place in range(hosts)
     )
 
 
-def _amount(plan: Plan, hosts: int) -> int | None:
+def _amounts(plan: Plan, hosts: int) -> list[int | None]:
+    """Return how many bytes each host moves: whole blocks, and in the last place the rest too."""
     if plan.total_bytes is None:
-        return None
+        return [None] * hosts
     block_bytes = max(placed.stream.block_size_bytes for placed in plan.streams)
-    return -(-plan.total_bytes // (hosts * block_bytes)) * block_bytes
+    blocks, rest_bytes = divmod(plan.total_bytes, block_bytes)
+    if blocks < hosts > 1:
+        raise PlanError(
+            f"{plan.total_bytes} B are fewer blocks of {block_bytes} B than there are hosts: "
+            f"{hosts}",
+            remedy="Move more, or measure from fewer hosts.",
+        )
+    borders = [blocks * place // hosts for place in range(hosts + 1)]
+    amounts = [(end - begin) * block_bytes for begin, end in pairwise(borders)]
+    return [*amounts[:-1], amounts[-1] + rest_bytes]
 
 
 def _stream(placed: StreamPlan, place: int, hosts: int) -> StreamPlan:
@@ -62,9 +77,8 @@ def _stream(placed: StreamPlan, place: int, hosts: int) -> StreamPlan:
         return replace(placed, stream=stream)
     cursor_bytes = placed.cursor_bytes
     if stream.access is Access.SEQUENTIAL:
-        block_bytes = stream.block_size_bytes
-        length_bytes = placed.segments * placed.segment_bytes // block_bytes * block_bytes
-        ahead_bytes = length_bytes // hosts // block_bytes * block_bytes * place
-        cursor_bytes = (cursor_bytes + ahead_bytes) % length_bytes
+        blocks = placed.segments * placed.segment_bytes // stream.block_size_bytes
+        ahead_bytes = blocks * place // hosts * stream.block_size_bytes
+        cursor_bytes = (cursor_bytes + ahead_bytes) % (blocks * stream.block_size_bytes)
     seed = derive(placed.seed, "host", place)
     return replace(placed, stream=stream, cursor_bytes=cursor_bytes, seed=seed)

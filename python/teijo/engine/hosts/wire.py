@@ -9,7 +9,15 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import numpy as np
-from pydantic import Base64Bytes, BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import (
+    Base64Bytes,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
 
 from teijo.engine.plan import Plan
 from teijo.engine.session import Lap, Progress
@@ -38,8 +46,10 @@ class Flaw(Exception):
     """What the other end sent is no message."""
 
 
-class Message(BaseModel, frozen=True, extra="forbid"):
+class Message(BaseModel):
     """One line."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     @property
     def line(self) -> bytes:
@@ -388,16 +398,12 @@ def _histogram_in(sent: WireHistogram) -> Histogram:
 
 
 def _series_out(series: Intervals) -> WireSeries:
-    columns: dict[str, Any] = {
-        name: getattr(series, name).tolist() for name in ("index", *_SERIES)
-    }
+    columns: dict[str, Any] = {name: getattr(series, name).tolist() for name in ("index", *_SERIES)}
     return WireSeries(length_ns=series.length_ns, **columns)
 
 
 def _series_in(sent: WireSeries) -> Intervals:
-    columns = {
-        name: np.array(getattr(sent, name), np.int64) for name in ("index", *_SERIES)
-    }
+    columns = {name: np.array(getattr(sent, name), np.int64) for name in ("index", *_SERIES)}
     index = columns["index"]
     if len({len(column) for column in columns.values()}) > 1 or (np.diff(index) <= 0).any():
         raise Flaw

@@ -12,6 +12,7 @@ from teijo.runfile.proof.flaw import Check, Flaw, Flaws, answered, engine_is_fio
 from teijo.terms.record import Record
 from teijo.terms.remark import RemarkKind
 from teijo.terms.result import Gap, StepResult, Witness
+from teijo.terms.shared import hosts_at
 from teijo.terms.step import Measure, Precondition, Purge
 
 _AREA_SHARE: Final = 0.03
@@ -41,7 +42,9 @@ def depth_flaws(record: Record) -> Flaws:
         step = each.step
         if not isinstance(step, Measure | Precondition):
             continue
-        depth = sum(stream.outstanding_ios for stream in step.workload.streams)
+        depth = hosts_at(answer.detail) * sum(
+            stream.outstanding_ios for stream in step.workload.streams
+        )
         latency_ns = _latency_ns(answer)
         joined = isinstance(step, Measure) and step.continues
         longest_ns = _longest_ns(answer) if joined else 0
@@ -181,7 +184,8 @@ def _run_flaws(record: Record) -> Flaws:
         if holds != (kind in kinds):
             yield _unsaid(holds, kind, None)
     gaps = sum(isinstance(each.answer, Gap) for each in record.steps)
-    if gaps > kinds[RemarkKind.RESUMED]:
+    # A step that a host broke off is a gap before the run is gone on with.
+    if gaps > kinds[RemarkKind.RESUMED] + kinds[RemarkKind.INTERRUPTED]:
         text = say(
             "{gaps} steps did not take place, and {times} resumptions are told",
             gaps=gaps,

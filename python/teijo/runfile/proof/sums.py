@@ -16,6 +16,7 @@ from teijo.terms.geometry import Geometry
 from teijo.terms.histogram import Histogram
 from teijo.terms.record import Record, StepRecord
 from teijo.terms.result import Intervals, OperationResult, StepResult
+from teijo.terms.shared import hosts_at
 from teijo.terms.step import Measure, Perform, Precondition, Step
 from teijo.terms.work import FileIo, Sql, SqlBench, Transactions
 from teijo.terms.workload import Access, Stream
@@ -146,7 +147,8 @@ def _depth(each: StepRecord, part: OperationResult) -> int:
             return 1
         case step:
             stream = _streams_of(step).get(part.stream)
-            return 0 if stream is None else stream.outstanding_ios
+            hosts = hosts_at(each.answer.detail) if isinstance(each.answer, StepResult) else 1
+            return 0 if stream is None else hosts * stream.outstanding_ios
 
 
 def _streams_of(step: Step) -> dict[str, Stream]:

@@ -21,6 +21,7 @@ from teijo.methods.pts.histogram_pages import five_nines_ms
 from teijo.methods.pts.loop import scalars_of, tracking_curves, window_scalars
 from teijo.terms.finding import Scalar, SteadyState, Window
 from teijo.terms.result import Gap, StepResult
+from teijo.terms.shared import hosts_in
 from teijo.terms.step import HISTOGRAM, Measure, Purge
 from teijo.terms.watch import Watch
 
@@ -113,7 +114,11 @@ class DemandFound(PtsRoundsFound[DemandSettings, SweepCell]):
     @cached_property
     def in_flight(self) -> Mapping[SweepCell, float]:
         """The I/Os in flight by the demand, over the window; empty before there is a round."""
-        return {key: in_flight_share(self.at(key), key.outstanding_ios) for key in self.over_window}
+        hosts = max(1, len(hosts_in(self.record.environment)))
+        return {
+            key: in_flight_share(self.at(key), hosts * key.outstanding_ios)
+            for key in self.over_window
+        }
 
     @cached_property
     def scalars(self) -> Sequence[Scalar]:
