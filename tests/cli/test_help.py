@@ -48,8 +48,8 @@ def test_every_help_page_shows_examples_of_its_verb(verb: str | None) -> None:
 def test_the_verbs_stand_in_the_order_of_their_use() -> None:
     assert verbs() == [
         "quick", "list", "methods", "devices", "device", "health", "purge", "preview", "run",
-        "resume", "report", "compare", "export", "fleet", "fleet bottleneck", "fleet report",
-        "lake", "verify", "seal", "steady", "calibrate", "serve", "as",
+        "resume", "join", "report", "compare", "export", "fleet", "fleet bottleneck",
+        "fleet report", "lake", "verify", "seal", "steady", "calibrate", "serve", "as",
     ]  # fmt: skip
 
 

@@ -25,7 +25,7 @@ PACKAGES = (
     "linux-image-amd64", "libc-bin", "busybox-static", "bash", "dash", "coreutils", "sed", "grep",
     "findutils", "procps", "mawk", "util-linux", "mount", "fdisk", "kmod", "udev", "iproute2",
     "e2fsprogs", "python3", "nvme-cli", "hdparm", "smartmontools", "sg3-utils", "sdparm", "dmsetup",
-    "tzdata",
+    "tzdata", "nfs-kernel-server",
 )  # fmt: skip
 """What the guest consists of; apt adds what they need."""
 DRIVERS = "lib/modules/*/kernel/drivers"

@@ -125,6 +125,12 @@ BOUND_BY_TIME = {
         ),
         "test_a_target_that_shrank_is_a_named_error_and_still_there": REFUSED,
     },
+    "tests/device/test_shared.py": {
+        "SHORT": "the host that dies and those that go on are looked at, not their I/Os",
+    },
+    "tests/engine/test_hosts_session.py": {"*": "its workers make their laps up"},
+    "tests/engine/test_hosts_shares.py": {"*": "plans are divided, nothing is run"},
+    "tests/engine/test_hosts_wire.py": {"*": "plans are written and read, nothing is run"},
     "tests/engine/test_layout.py": {
         "test_a_plan_beyond_the_members_is_refused": REFUSED,
     },
@@ -176,6 +182,7 @@ READS_A_CLOCK = {
     "tests/world/drive.py": "the clock is the world's own",
     "tests/world/driver.py": "a person who waits is told how long it takes",
     "tests/world/life.py": "a life that hangs is ended",
+    "tests/engine/known_worker.py": "a worker tells its clock, and waits to be stopped",
     "tests/engine/test_fio.py": "a process is polled until it has ended",
     "tests/engine/test_simulated.py": "a thousand virtual seconds take less than as many real ones",
 }

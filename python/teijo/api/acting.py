@@ -166,9 +166,7 @@ def resume(
             _heard(
                 lambda: opening(
                     record.identity.target,
-                    write=method.writes(settings),
-                    destroy=destroy,
-                    overwrite=overwrite,
+                    write=method.writes(settings), destroy=destroy, overwrite=overwrite,
                     make=overwrite,  # a file from anybody makes no target without consent
                     results=(recorder.names.sealed.absolute().parent,),
                     holder=_holder(record.run.id, recorder.names),
@@ -176,13 +174,12 @@ def resume(
                     engine="fio" if record.run.engine.startswith("fio") else "native",
                     hook=consented,
                     cache=_cache(settings),
-                    purge_by=purge_by(settings),
-                    silence_ns=io_timeout_ns,
+                    purge_by=purge_by(settings), silence_ns=io_timeout_ns,
                 ),
                 stop,
             ),
             recorded(record.environment),
-        ) as device:
+        ) as device:  # fmt: skip
             _note(recorder, limits)
             return reading.open(
                 acts.resume(

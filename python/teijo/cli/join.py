@@ -6,11 +6,7 @@ EXAMPLES = ("teijo run iops /mnt/nfs/x.img?size=8GiB --host here --host 'rack2=s
 
 
 def verb() -> None:
-    """Measure for a run that another host conducts: begun by its --host, on stdin and stdout.
-
-    What it is asked for stands in docs/fleet.md. It ends with the run, or when nothing is heard
-    of it any more.
-    """
+    """Measure for a run that another host conducts, which begins this by its --host."""
     import platform
     import socket
 

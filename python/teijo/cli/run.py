@@ -65,23 +65,20 @@ def verb(
     """Measure TARGET by METHOD. Prints the run file and the reports, one path a line."""
     others, more = targets_in(more)
     given = options.planned(options.settings_from(settings, more), plan)
-    printers = options.printers_from(report)
-    notes, belongs = options.notes_from(note), options.group_from(group)
+    printers, notes = options.printers_from(report), options.notes_from(note)
+    belongs = options.group_from(group)
     if others:
         refuse(
-            hook=hook, serve=serve, hold=hold, accept_warning=accept_warning, io_timeout=io_timeout,
-            host=host,
+            hook=hook, serve=serve, hold=hold, host=host, accept_warning=accept_warning,
             max_drive_writes=max_drive_writes, engine=engine.value, report_dir=report_dir,
+            io_timeout=io_timeout,
         )  # fmt: skip
         carry_out_several(
             method, (target, *others), given, output=output, destroy=destroy, progress=progress,
             overwrite=overwrite, also={"spec": spec, "limits": limit or (), "notes": notes,
-                  "campaign": belongs.get("campaign", ""), "seed": seed},
+            "campaign": belongs.get("campaign", ""), "seed": seed},
         )  # fmt: skip
         return
-
-    sharing = options.sharing_from(host, host_timeout)
-
     from teijo import api
     from teijo.cli.outcome import carry_out, folder_for, leave
     from teijo.methods.registry import method_named
@@ -94,9 +91,8 @@ def verb(
                 overwrite=overwrite, accept_warnings=accept_warning or (), engine=engine.value,
                 max_drive_writes=max_drive_writes, hook=hook, notes=notes, group=belongs, seed=seed,
                 io_timeout_ns=options.io_timeout_ns_from(io_timeout), limits=limit or (), hold=hold,
-                sharing=sharing,
+                sharing=options.sharing_from(host, host_timeout),
             ),
-            progress,
-            serve=serve,
+            progress, serve=serve,
         )  # fmt: skip
     leave(run, printers, report_dir or path.parent, progress, lang)

@@ -14,14 +14,14 @@ from typing import Final
 
 from teijo.device import marker
 from teijo.device.health.tiers import AskedCounters, FreeCounters
-from teijo.device.kernel import Number, direct_alignment_bytes
+from teijo.device.kernel import direct_alignment_bytes
 from teijo.device.layout import Progress, has_holes, lay_out, reserve
 from teijo.device.marker import NOBODY, Hold, Holder
-from teijo.device.mounts import Mount, mount_of_descriptor, swap_files
+from teijo.device.mounts import Mount, mount_of_descriptor
 from teijo.device.not_opened import not_opened
 from teijo.device.openers import openers
 from teijo.device.retry import retry_for
-from teijo.device.stack import loops
+from teijo.device.standing import check_under_nothing
 from teijo.device.target import FileTarget
 from teijo.device.watched import SILENCE_NS, Moved, hangs, unwatched, watched
 from teijo.document.phrase import say
@@ -312,7 +312,7 @@ def _in_no_use(fd: int, target: FileTarget, *, ours: bool) -> str:
 
     Returns what could not be looked at; empty where everything was seen.
     """
-    key = check_under_nothing(fd, target)
+    key = check_under_nothing(fd, target.path)
     users = openers(files=frozenset({key}), except_fds=frozenset({fd}))
     if users.processes:
         raise UnsafeError(
@@ -322,32 +322,6 @@ def _in_no_use(fd: int, target: FileTarget, *, ours: bool) -> str:
     if users.hidden and not ours:
         return f"{len(users.hidden)} processes hide whether they have the file open"
     return ""
-
-
-def check_under_nothing(fd: int, target: FileTarget) -> tuple[Number, int]:
-    """Refuse a file that the kernel here has in use; return by what it knows it.
-
-    Raises:
-        teijo.errors.UnsafeError: a loop device or a swap area stands on it.
-    """
-    status = os.fstat(fd)
-    key = (Number.of(status.st_dev), status.st_ino)
-    under = [
-        loop.node.name
-        for loop in loops()
-        if loop.backing and (loop.backing.file_device, loop.backing.inode) == key
-    ]
-    if under:
-        raise UnsafeError(
-            f"{target.path} is what {', '.join(under)} stands on; nothing was written",
-            remedy="Detach it first: losetup -d.",
-        )
-    if key in {(Number.of(found.st_dev), found.st_ino) for found in swap_files()}:
-        raise UnsafeError(
-            f"{target.path} is in use as swap; nothing was written",
-            remedy="Stop it first: swapoff.",
-        )
-    return key
 
 
 def _mark(opened: Opened) -> None:

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Final
 
 from teijo.device.block import BlockMedium, open_block
-from teijo.device.file import check_under_nothing
 from teijo.device.health.drive_log import LogReader
 from teijo.device.health.tiers import AskedCounters, FreeCounters
 from teijo.device.hook_consent import Hook
 from teijo.device.medium import Medium
 from teijo.device.not_opened import not_opened
 from teijo.device.sessions import Engine
+from teijo.device.standing import check_under_nothing
 from teijo.device.target import BlockTarget, FileTarget, Target, parse_target
 from teijo.device.watched import Moved, unwatched, watched
 from teijo.document.phrase import say
@@ -351,7 +351,7 @@ def _open_file(target: FileTarget, *, write: bool) -> int:
                 f"{target.path} is not a regular file any more", remedy="Name a regular file."
             )
         if write:
-            check_under_nothing(descriptor, target)
+            check_under_nothing(descriptor, target.path)
     except BaseException:
         os.close(descriptor)
         raise

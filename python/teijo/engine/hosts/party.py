@@ -23,7 +23,7 @@ from teijo.errors import (
 )
 from teijo.outside.text import visible
 from teijo.terms.shared import SharingHost
-from teijo.units import NS_PER_S, format_duration
+from teijo.units import NS_PER_MS, NS_PER_S, format_duration
 
 SILENCE_NS: Final = 20 * NS_PER_S
 """A host of which nothing is heard for so long has gone away."""
@@ -33,7 +33,7 @@ ASKED: Final = 20
 ASKED_AGAIN: Final = 8
 """How often clocks are compared when the hosts meet, and before each step."""
 _PING_S: Final = 1.0
-_DRIFT_NS: Final = 1_000_000
+_DRIFT_NS: Final = NS_PER_MS
 """By so much at most two clocks go apart (100 ppm) while as many pings are sent as are kept."""
 _LOOK_S: Final = 0.1
 _BLIND_NS: Final = NS_PER_S
@@ -274,7 +274,7 @@ class Party:
 
     @staticmethod
     def _refusal(channel: Channel, refused: Refused) -> TeijoError:
-        message = f"{channel.name}: {visible(refused.message)}"
+        message = f"On host {channel.name}: {visible(refused.message)}"
         return _KINDS[refused.kind](message, remedy=visible(refused.remedy))
 
     @staticmethod
