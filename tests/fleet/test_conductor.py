@@ -31,7 +31,7 @@ class Scripted:
         if self.lives < 0:
             raise HostLost("no answer")
         match what, given:
-            case "begin", (order, False):
+            case "begin", (order, False, {}):
                 self.begun.append(order["run"])
                 self.left[order["run"]] = self.looks
                 self.most = max(self.most, sum(left > 0 for left in self.left.values()))

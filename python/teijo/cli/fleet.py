@@ -95,6 +95,15 @@ Address = Annotated[
         help="The Ray cluster of the hosts, HOST:PORT, or local: one on this machine.",
     ),
 ]
+Reach = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--reach",
+        metavar="NAME=COMMAND",
+        help="What leads to the teijo of a host that shares a target (rack2='ssh rack2 teijo'); "
+        "may stand many times.",
+    ),
+]
 Remove = Annotated[
     bool,
     typer.Option(
@@ -112,6 +121,7 @@ def verb(
     address: Address = "",
     remove: Remove = False,
     overwrite: Overwrite = False,
+    reach: Reach = None,
     as_json: Json = False,
     progress: Progress = None,
 ) -> None:
@@ -132,6 +142,7 @@ def verb(
             progress,
             remove=remove,
             overwrite=overwrite,
+            reach=reach_from(reach),
             as_json=as_json,
         )
     else:
@@ -144,8 +155,23 @@ def verb(
             progress,
             remove=remove,
             overwrite=overwrite,
+            reach=reach_from(reach),
             as_json=as_json,
         )
+
+
+def reach_from(given: Sequence[str] | None) -> dict[str, str]:
+    """Return the command that leads to each host.
+
+    Raises:
+        PlanError: a text names no host, or one stands twice.
+    """
+    if not given:
+        return {}
+    from teijo.api.sharing import sharing_from
+
+    sharing_from(given)
+    return {name: command for name, _, command in (text.partition("=") for text in given)}
 
 
 def _go_on(
@@ -157,6 +183,7 @@ def _go_on(
     *,
     remove: bool,
     overwrite: bool,
+    reach: dict[str, str],
     as_json: bool,
 ) -> None:
     """Tell how far a fleet is, or go on with it."""
@@ -171,7 +198,7 @@ def _go_on(
         with stoppable() as stop:
             ended = acts.resume(
                 manifest, hosts, place, consent=consent, observer=Teller(progress), stop=stop,
-                removes=remove, overwrites=overwrite,
+                removes=remove, overwrites=overwrite, reach=reach,
             )  # fmt: skip
     leave(ended, as_json=as_json)
 
@@ -186,6 +213,7 @@ def _by_plan(
     *,
     remove: bool,
     overwrite: bool,
+    reach: dict[str, str],
     as_json: bool,
 ) -> None:
     """Look a plan over, print the consent to it, or carry it out."""
@@ -212,7 +240,7 @@ def _by_plan(
         with stoppable() as stop:
             ended = acts.begin(
                 seen, hosts, folder, consent=consent, observer=Teller(progress), stop=stop,
-                removes=remove, overwrites=overwrite,
+                removes=remove, overwrites=overwrite, reach=reach,
             )  # fmt: skip
     leave(ended, as_json=as_json)
 

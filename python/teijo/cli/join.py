@@ -2,7 +2,7 @@
 
 import os
 
-EXAMPLES = ("teijo run iops /mnt/nfs/x.img?size=8GiB --host here --host 'rack2=ssh rack2 teijo'",)
+EXAMPLES = ("teijo join    begun by --host on another host",)
 
 
 def verb() -> None:

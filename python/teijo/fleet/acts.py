@@ -17,7 +17,7 @@ from teijo.fleet.drives import Meant, Told, meant_by, missing_serials
 from teijo.fleet.hand import Hand
 from teijo.fleet.hosts import Host, HostLost, ThisHost
 from teijo.fleet.manifest import RUNS, HostSeen, Manifest
-from teijo.fleet.order import Order
+from teijo.fleet.order import NOBODY, Order
 from teijo.fleet.plan import Plan
 from teijo.outside.text import shell_path
 from teijo.runfile import program
@@ -174,8 +174,11 @@ def begin(
     stop: Event,
     removes: bool = False,
     overwrites: bool = False,
+    reach: Mapping[str, str] = NOBODY,
 ) -> Conductor:
     """Carry a plan out that was looked over; return how it went.
+
+    `reach` has the command that leads to each host which shares a target of another.
 
     Raises:
         PlanError, UnsafeError: something is wrong, or not consented to; nothing was written.
@@ -183,6 +186,7 @@ def begin(
         DeviceError: drives failed.
     """
     _refuse(seen, consent)
+    _check_reached(seen.orders, reach)
     _prepare(hosts)
     manifest = Manifest(
         digest=seen.plan.digest,
@@ -192,7 +196,8 @@ def begin(
         orders=tuple(seen.orders),
     )
     manifests.write_manifest(folder, manifest)
-    return _conduct(manifest, hosts, folder, observer, stop, removes=removes, overwrites=overwrites)
+    how = {"removes": removes, "overwrites": overwrites, "reach": reach}
+    return _conduct(manifest, hosts, folder, observer, stop, how)
 
 
 def resume(
@@ -205,6 +210,7 @@ def resume(
     stop: Event,
     removes: bool = False,
     overwrites: bool = False,
+    reach: Mapping[str, str] = NOBODY,
 ) -> Conductor:
     """Go on with what of a fleet is not done; return how it went.
 
@@ -214,6 +220,7 @@ def resume(
     manifests.check_own(folder)
     serials = [order.serial for order in manifest.orders if order.serial]
     consents.refuse(consents.objections(manifest.plan, serials, consent))
+    _check_reached(manifest.orders, reach)
     problems: list[str] = []
     for name, host in hosts.items():
         try:
@@ -224,7 +231,8 @@ def resume(
         raise PlanError(
             "The fleet cannot go on.", remedy="Install one Teijo on all hosts, and here."
         ).naming(problems)
-    return _conduct(manifest, hosts, folder, observer, stop, removes=removes, overwrites=overwrites)
+    how = {"removes": removes, "overwrites": overwrites, "reach": reach}
+    return _conduct(manifest, hosts, folder, observer, stop, how)
 
 
 def looked_at(manifest: Manifest, hosts: Hosts, folder: Path) -> Conductor:
@@ -285,19 +293,33 @@ def _refuse(seen: Overview, consent: Consent | None) -> None:
     consents.refuse(lacking)
 
 
+def _check_reached(orders: Sequence[Order], reach: Mapping[str, str]) -> None:
+    """Make sure that a person said how each host is reached which shares a target, and no other.
+
+    Raises:
+        PlanError: nobody did, or of a host that shares none; with each.
+    """
+    sharing = {name for order in orders for name in order.shared_by}
+    problems = [f"{name}: nobody says how it is reached" for name in sorted(sharing - set(reach))]
+    problems += [f"{name}: it shares no target" for name in sorted(set(reach) - sharing)]
+    if problems:
+        raise PlanError(
+            "The hosts that share a target are not those of --reach; nothing was written.",
+            remedy="Add --reach 'NAME=ssh NAME teijo' for each of them, and for no other.",
+        ).naming(problems)
+
+
 def _conduct(
     manifest: Manifest,
     hosts: Hosts,
     folder: Path,
     observer: Observer,
     stop: Event,
-    *,
-    removes: bool,
-    overwrites: bool,
+    how: Mapping[str, Any],
 ) -> Conductor:
     conductor = Conductor(
         manifest.plan, [Drive(order) for order in manifest.orders], hosts, folder / RUNS,
-        observer, stop, removes, overwrites,
+        observer, stop, **how,
     )  # fmt: skip
     conductor.conduct()
     if (error := _ended_with(conductor, folder)) is not None:

@@ -76,7 +76,10 @@ Observer = Callable[["Conductor", Drive | None, str], None]
 
 @dataclass
 class Conductor:
-    """Carries a fleet out on its hosts. `folder` is where run files are collected."""
+    """Carries a fleet out on its hosts. `folder` is where run files are collected.
+
+    `reach` has the commands that lead to hosts which share the targets of others.
+    """
 
     plan: Plan
     drives: Sequence[Drive]
@@ -86,6 +89,7 @@ class Conductor:
     stop: Event
     removes: bool = False
     overwrites: bool = False
+    reach: Mapping[str, str] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
     _last_begin_ns: dict[str, int] = field(default_factory=dict)
@@ -197,7 +201,9 @@ class Conductor:
             self._last_begin_ns[name] = now_ns
             drive.was_begun = True
             try:
-                state = host.ask("begin", drive.order.model_dump(mode="json"), self.overwrites)
+                reach = {each: self.reach[each] for each in drive.order.shared_by}
+                order = drive.order.model_dump(mode="json")
+                state = host.ask("begin", order, self.overwrites, reach)
             except TeijoError as error:
                 drive.standing, drive.told = "refused", error.message
                 self.observer(self, drive, drive.standing)

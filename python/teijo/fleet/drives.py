@@ -72,6 +72,7 @@ def meant_by(plan: Plan, hosts: Mapping[str, Told], seed: int) -> Meant:
                 group=_group(plan, one.host, name),
                 seed=seed_of(seed, number),
                 hold=plan.together,
+                shared_by=one.rule.shared_by,
                 run=run_name(plan.fleet, number, name),
             )
         )

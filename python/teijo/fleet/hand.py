@@ -28,7 +28,7 @@ from teijo.device.to_read import opened_to_read, unwritten_share
 from teijo.device.topology import way_of
 from teijo.engine import open_descriptor
 from teijo.errors import HostError, RunFileError, TeijoError
-from teijo.fleet.order import Order
+from teijo.fleet.order import NOBODY, Order
 from teijo.outside.text import visible
 from teijo.runfile import program, reader, start_request
 from teijo.runfile.names import Names
@@ -137,11 +137,14 @@ class Hand:
             "capacity_bytes": ahead.capacity_bytes,
         }
 
-    def begin(self, order: Mapping[str, Any], overwrite: bool = False) -> str:
+    def begin(
+        self, order: Mapping[str, Any], overwrite: bool = False, reach: Mapping[str, str] = NOBODY
+    ) -> str:
         """Begin a run, or carry it on where it was left; return its state.
 
         One that goes on or is sealed is left as it is, so asking twice begins nothing twice.
-        `overwrite` is a person's consent to overwrite an existing file: no plan can give it.
+        `overwrite` is a person's consent to overwrite an existing file, and `reach` the commands
+        that lead to other hosts: no plan can give either.
         """
         asked = Order.model_validate(order)
         state = self._state(asked.run)
@@ -149,9 +152,9 @@ class Hand:
             return state
         names = self._names(asked.run)
         if state == "left":
-            words = asked.words_to_resume(str(names.open), overwrite=overwrite)
+            words = asked.words_to_resume(str(names.open), overwrite=overwrite, reach=reach)
         else:
-            words = asked.words(str(names.sealed), overwrite=overwrite)
+            words = asked.words(str(names.sealed), overwrite=overwrite, reach=reach)
         try:
             self._begun[asked.run] = OwnProcess.begin(words)
         except OSError as error:

@@ -5,8 +5,11 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from teijo.api.sharing import HERE
+from teijo.fleet.plan import Name
 from teijo.runfile.names import SEALED_SUFFIX
 
+NOBODY: Final[Mapping[str, str]] = {}
 RUN_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}\.teijo$"
 """The name of a run file in the folder of its host: never a path."""
 
@@ -15,7 +18,8 @@ class Order(BaseModel, frozen=True, extra="forbid"):
     """One drive of a fleet: where it is, what is measured, and what its run file is called.
 
     `serial` is what has to be consented to, "" of what is no block device. `group` is what the run
-    belongs to. One that is to `hold` is begun with all others at one moment.
+    belongs to. One that is to `hold` is begun with all others at one moment. Those in `shared_by`
+    measure it together with `host`.
     """
 
     number: Annotated[int, Field(ge=1)]
@@ -33,12 +37,16 @@ class Order(BaseModel, frozen=True, extra="forbid"):
     group: Mapping[str, str] = Field(default_factory=dict)
     seed: Annotated[int, Field(ge=0, lt=2**53)]
     hold: bool = False
+    shared_by: tuple[Name, ...] = ()
     run: Annotated[str, StringConstraints(pattern=RUN_NAME)]
 
-    def words(self, path: str, *, overwrite: bool = False) -> tuple[str, ...]:
+    def words(
+        self, path: str, *, overwrite: bool = False, reach: Mapping[str, str] = NOBODY
+    ) -> tuple[str, ...]:
         """Return what is typed after `teijo` to begin its run, recorded in `path`.
 
-        Behind `--` no word of a plan can pass for an option.
+        `reach` has the command that leads to the Teijo of each host that shares it. Behind `--` no
+        word of a plan can pass for an option.
         """
         words = ["run", "-o", path, "--seed", str(self.seed)]
         words += ["--spec", self.spec] if self.spec else []
@@ -50,12 +58,23 @@ class Order(BaseModel, frozen=True, extra="forbid"):
             words += ["--limit", limit]
         words += ["--hold"] if self.hold else []
         words += ["--report", "none", "--progress", "none"]
-        return (*words, *self._consent(overwrite=overwrite), "--", self.method, self.target)
+        words += [*self._hosts(reach), *self._consent(overwrite=overwrite)]
+        return (*words, "--", self.method, self.target)
 
-    def words_to_resume(self, path: str, *, overwrite: bool = False) -> tuple[str, ...]:
+    def words_to_resume(
+        self, path: str, *, overwrite: bool = False, reach: Mapping[str, str] = NOBODY
+    ) -> tuple[str, ...]:
         """Return what is typed after `teijo` to carry its run on."""
         told = ("--report", "none", "--progress", "none")
-        return ("resume", path, *told, *self._consent(overwrite=overwrite))
+        return ("resume", path, *told, *self._hosts(reach), *self._consent(overwrite=overwrite))
+
+    def _hosts(self, reach: Mapping[str, str]) -> list[str]:
+        if not self.shared_by:
+            return []
+        words = ["--host", HERE]
+        for name in self.shared_by:
+            words += ["--host", f"{name}={reach.get(name, '…')}"]
+        return words
 
     def _consent(self, *, overwrite: bool) -> tuple[str, ...]:
         words: tuple[str, ...] = ("--destroy", self.serial) if self.serial else ()

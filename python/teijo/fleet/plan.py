@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, StringConstraints, ValidationError
 from teijo.errors import PlanError
 from teijo.outside.file import TOML_MOST, Unreadable, read_text, toml_of
 from teijo.outside.text import visible
+from teijo.terms.shared import HOSTS_MOST
 from teijo.units import parse_duration
 
 LOCAL: Final = "local"
@@ -44,6 +45,7 @@ class Targets(BaseModel, frozen=True, extra="forbid"):
     `serials` names drives; `model` and `by_id` are patterns (`*`, `?`) of all drives of a host;
     `sim` and `file` are targets as `teijo run` has them, with the place `{n}` for a number. `count`
     is how many there are: for a pattern it is a check. The last `spares` of a host wait in reserve.
+    `shared_by` are other hosts that measure each of them together with its own, as one run.
     """
 
     hosts: tuple[Name, ...] = ()
@@ -54,6 +56,7 @@ class Targets(BaseModel, frozen=True, extra="forbid"):
     file: str = ""
     count: Annotated[int, Field(ge=1, le=DRIVES_MOST)] | None = None
     spares: Annotated[int, Field(ge=0, le=DRIVES_MOST)] = 0
+    shared_by: Annotated[tuple[Name, ...], Field(max_length=HOSTS_MOST - 1)] = ()
     settings: Mapping[str, Scalar] = Field(default_factory=dict)
 
     @property
@@ -182,6 +185,10 @@ def _flaws(plan: Plan) -> list[str]:
                 flaws.append(
                     f"{where}: {template!r} has no {_NUMBER}, so all {targets.count} are one"
                 )
+        if targets.sim and targets.shared_by:
+            flaws.append(f"{where}: a simulated device is in one process, and is not shared_by any")
+        twice = [name for name in targets.shared_by if targets.shared_by.count(name) > 1]
+        flaws += [f"{where}: shared_by: {name!r} stands twice" for name in sorted(set(twice))]
         if targets.spares and targets.spares >= (targets.count or DRIVES_MOST):
             flaws.append(f"{where}: all {targets.count} would be spares")
     return flaws

@@ -27,7 +27,7 @@ from teijo.units import NS_PER_MS, NS_PER_S, format_duration
 
 SILENCE_NS: Final = 20 * NS_PER_S
 """A host of which nothing is heard for so long has gone away."""
-MEET_NS: Final = 60 * NS_PER_S
+MEET_NS: Final = 120 * NS_PER_S
 """So long an ssh may take to lead to a worker that says who it is."""
 ASKED: Final = 20
 ASKED_AGAIN: Final = 8
