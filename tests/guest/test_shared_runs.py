@@ -63,7 +63,7 @@ touch /etc/exports
 mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
 rpc.mountd --no-nfs-version 3
 exportfs -o rw,insecure,no_root_squash,fsid=0,no_subtree_check '*:/srv/store'
-rpc.nfsd --no-nfs-version 3 --no-udp --lease-time 10 --grace-time 10 4
+rpc.nfsd --no-nfs-version 3 --no-udp --lease-time 90 --grace-time 10 4
 echo Y >/proc/fs/nfsd/v4_end_grace || true
 """
 MOUNT = "mount -t nfs4 -o addr={address},vers=4.2,soft,timeo=100,retrans=3 {address}:/ /mnt/shared"
@@ -174,11 +174,11 @@ def lab(guest: Guest) -> Iterator[Lab]:
 
 
 def test_the_tail_of_two_hosts_is_that_of_all_their_ios(lab: Lab, tmp_path: Path) -> None:
-    lab.netem("one", f"delay {DELAY_MS}ms 1ms loss 1%")
-    lab.netem("two", f"delay {2 * DELAY_MS}ms 4ms loss 1%")
+    lab.netem("one", f"delay {DELAY_MS}ms 1ms loss 0.2%")
+    lab.netem("two", f"delay {2 * DELAY_MS}ms 4ms loss 0.2%")
     done: Ran = lab.guest.run(
         lab.command(
-            "run", f"{ONE_AT_A_TIME} seconds=20 warm_up=1s interval=2ms",
+            "run", f"{ONE_AT_A_TIME} seconds=60 warm_up=1s interval=2ms",
             "diskspd", f"{TARGET}?size=4MiB", "-o", FILE,
         ),
         SECONDS,
@@ -188,9 +188,10 @@ def test_the_tail_of_two_hosts_is_that_of_all_their_ios(lab: Lab, tmp_path: Path
     every = sorted(ios_of(record))
     results = [result for answer in record.answers for result in answer.results]
     whole = merged(result.timed for result in results)
-    assert whole.count == len(every) > 500
-    truth = every[math.ceil(0.999 * len(every)) - 1]
-    assert abs(whole.quantile_ns(0.999) - truth) <= bucket_width_ns(truth)
+    assert whole.count == len(every) > 100
+    for share in (0.5, 0.99, 0.999):
+        truth = every[math.ceil(share * len(every)) - 1]
+        assert abs(whole.quantile_ns(share) - truth) <= bucket_width_ns(truth)
     parts = [part for answer in record.answers for part in parts_in(answer.detail)]
     assert {part.name for part in parts} == {"here", "two"}
     assert all(part.ios for part in parts)
