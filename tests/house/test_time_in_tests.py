@@ -130,6 +130,7 @@ BOUND_BY_TIME = {
     },
     "tests/engine/test_hosts_session.py": {"*": "its workers make their laps up"},
     "tests/engine/test_hosts_shares.py": {"*": "plans are divided, nothing is run"},
+    "tests/engine/test_hosts_worker.py": {"*": "its worker makes its laps up"},
     "tests/engine/test_hosts_wire.py": {"*": "plans are written and read, nothing is run"},
     "tests/engine/test_layout.py": {
         "test_a_plan_beyond_the_members_is_refused": REFUSED,

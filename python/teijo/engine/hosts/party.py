@@ -94,8 +94,8 @@ class Party:
         try:
             for place, guest in enumerate(sharing.guests):
                 self.channels.append(Channel(place, guest.name, guest.words, self._inbox))
+            self._pinger.start()  # who is quick waits for who is slow, and must not be left
             self.hellos = self._met(sharing)
-            self._pinger.start()
             self.clocks = self.compared(ASKED, lambda told: told.wall_ns, time.time_ns)
         except BaseException as error:
             self.close()
