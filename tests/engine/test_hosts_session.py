@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from teijo.engine.hosts import wire
+from teijo.engine.hosts.channel import Channel
 from teijo.engine.hosts.party import Party
 from teijo.engine.session import Progress
 from teijo.errors import HostAway, HostError, PlanError
@@ -81,7 +83,18 @@ def test_each_host_has_a_seed_of_its_own_and_bytes_are_divided(tmp_path: Path) -
     assert int(one[2]) + int(two[2]) == 9 * MIB
 
 
-def test_hosts_whose_clocks_are_an_hour_apart_begin_at_one_moment(tmp_path: Path) -> None:
+def test_hosts_whose_clocks_are_an_hour_apart_begin_at_one_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[wire.Run] = []
+    send = Channel.send
+
+    def overheard(channel: Channel, message: wire.Message) -> None:
+        if isinstance(message, wire.Run):
+            sent.append(message)
+        send(channel, message)
+
+    monkeypatch.setattr(Channel, "send", overheard)
     with shared(tmp_path, {"one": [], "two": ["ahead"]}) as session:
         lap = session.run(MIXED)
         (_, two) = hosts_in(session.choices())
@@ -91,6 +104,10 @@ def test_hosts_whose_clocks_are_an_hour_apart_begin_at_one_moment(tmp_path: Path
     told_ns = parts[1].began_ns - parts[0].began_ns
     assert abs(told_ns - (began[1] - began[0])) <= parts[0].error_ns + parts[1].error_ns
     assert lap.result.elapsed_ns < AHEAD_NS // 2
+    # On the clock that none is ahead of, all were told one moment, and nobody began before it.
+    moments = [sent[0].at_ns, sent[1].at_ns - AHEAD_NS]
+    assert abs(moments[0] - moments[1]) <= parts[0].error_ns + parts[1].error_ns
+    assert all(at >= moment for at, moment in zip(began, moments, strict=True))
 
 
 def test_the_observer_sees_each_interval_once_and_all_hosts_in_it(tmp_path: Path) -> None:
