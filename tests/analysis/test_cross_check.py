@@ -16,6 +16,7 @@ from teijo.analysis.cross_check import (
 )
 from teijo.terms.record import StepRecord
 from teijo.terms.result import DRAIN, IN_FLIGHT, StepResult
+from teijo.terms.shared import DETAIL, HostPart, parts_to_json
 from teijo.terms.step import Measure
 from teijo.terms.workload import Rate, Stream, Workload
 from tests.methods.canned import flow
@@ -135,3 +136,17 @@ def test_a_count_that_is_no_number_is_none() -> None:
     for text in ("", "nan", "-1.0", "1e9.0", "x" * 5000, "\u00b2.\u00b2"):
         assert replace(answer(1, 1), detail={IN_FLIGHT: text}).in_flight_mean is None
         assert replace(answer(1, 1), detail={DRAIN: text}, gap_ns=7).rest_ns == 7
+
+
+def test_of_two_hosts_that_share_a_step_one_may_be_through_before_the_other() -> None:
+    parts = tuple(
+        HostPart(name=name, began_ns=0, error_ns=0, elapsed_ns=elapsed_ns, ios=1, bytes=1,
+                 errors=0, tails=())
+        for name, elapsed_ns in (("one", 10**9), ("two", 5 * 10**8))
+    )  # fmt: skip
+    shared = replace(answer(60_000, 100_000), detail={DETAIL: parts_to_json(parts)})
+    told = occupancy(step(4), shared)
+    assert told is not None
+    assert (told.asked, told.drain) == (8, 0.25)
+    assert told.quotient == pytest.approx(0.75)
+    assert told.holds

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from teijo.analysis.validity import DEPTH_SHARE_LEAST, LEAST_NS
 from teijo.terms.record import StepRecord
 from teijo.terms.result import StepResult
-from teijo.terms.shared import hosts_at
+from teijo.terms.shared import hosts_at, parts_in
 from teijo.terms.step import Measure, Precondition
 
 Load = Measure | Precondition
@@ -167,10 +167,22 @@ def occupancy_of(stimulus: Stimulus) -> Occupancy | None:
     return Occupancy(
         by_latency=sum(result.timed.sum_ns for result in results) / elapsed_ns,
         asked=asked,
-        drain=drain_ns / elapsed_ns,
+        drain=min(1.0, drain_ns / elapsed_ns + _alone(answers, elapsed_ns)),
         extra=edge if isinstance(first, Measure) and first.continues else 0.0,
         missing=edge if isinstance(last, Measure) and last.open_ended else 0.0,
     )
+
+
+def _alone(answers: Iterable[StepResult], elapsed_ns: int) -> float:
+    """Return the share of the hosts' time in which one was through, or had not begun, and others
+    were at work: 0 of a step from one host.
+    """
+    idle_ns = 0.0
+    for answer in answers:
+        parts = parts_in(answer.detail)
+        at_work_ns = sum(min(part.elapsed_ns, answer.elapsed_ns) for part in parts)
+        idle_ns += answer.elapsed_ns - at_work_ns / len(parts) if parts else 0.0
+    return idle_ns / elapsed_ns
 
 
 def depths_of(stimulus: Stimulus) -> tuple[Depth, ...]:
