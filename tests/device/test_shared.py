@@ -81,6 +81,7 @@ def test_a_host_killed_in_a_step_makes_it_a_gap_and_the_same_hosts_go_on(scratch
     with pytest.raises(Interrupted, match="Host two went away, last heard of at 20") as lost:
         run(scratch, SHORT, hosts)
     assert lost.value.exit_code == 7
+    assert lost.value.remedy.endswith("run.teijo.open --host here --host two=COMMAND")
     assert not mark.exists()
     left = scratch / "run.teijo.open"
     record = reader.read(left)

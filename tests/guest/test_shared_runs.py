@@ -131,11 +131,12 @@ def laboratory(guest: Guest) -> Iterator[Lab]:
         worker.kill("SIGKILL")
         worker.wait()
         for name in ("one", "two"):
-            lab.good(lab.inside(name, "umount -f -l /mnt/shared"))
+            lab.good(lab.inside(name, "umount -f -l /mnt/shared; true"))
         lab.good(lab.inside("store", "rpc.nfsd 0; exportfs -au; pkill rpc.mountd; true"))
         lab.good("umount /proc/fs/nfsd; umount /run/mounts/*; umount /run/mounts; "
                  "for name in one two store; do ip netns delete $name; done; "
-                 "ip link delete lab; umount /srv/store; rm -rf /run/shared")  # fmt: skip
+                 "ip link delete lab; umount /srv/store; rm -rf /run/shared; "
+                 "test -z \"$(ip netns list)\"")  # fmt: skip
 
 
 def await_progress(started: Started) -> None:

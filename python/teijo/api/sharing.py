@@ -13,10 +13,8 @@ from teijo.errors import PlanError
 from teijo.outside.text import visible
 from teijo.runfile import program
 from teijo.terms.record import Record
-from teijo.terms.shared import HOSTS_MOST, hosts_in
+from teijo.terms.shared import HERE, HOSTS_MOST, hosts_in
 
-HERE: Final = "here"
-"""The host that a run is conducted from."""
 JOIN: Final = "join"
 """The verb that is a worker."""
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")

@@ -5,9 +5,9 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from teijo.api.sharing import HERE
 from teijo.fleet.plan import Name
 from teijo.runfile.names import SEALED_SUFFIX
+from teijo.terms.shared import HERE
 
 NOBODY: Final[Mapping[str, str]] = {}
 RUN_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}\.teijo$"

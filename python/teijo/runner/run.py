@@ -61,6 +61,7 @@ from teijo.terms.provenance import Group, provenance_of
 from teijo.terms.record import Ending, Record, RunInfo, StepRecord
 from teijo.terms.remark import Remark, RemarkKind
 from teijo.terms.result import StepResult
+from teijo.terms.shared import options_in
 from teijo.terms.verification import joined
 from teijo.units import NS_PER_S
 
@@ -431,13 +432,12 @@ class _Act:
         raise error from stop
 
     def _more(self) -> str:
-        """Return what must be added to go on: the hook's digest, and a higher limit of writes
-        where the limit was the reason.
-        """
-        hook = "" if self._hook is None else f" {hook_consent.OPTION} {self._hook.digest}"
+        """Return what must be added to go on: hosts, a hook's digest, a higher limit of writes."""
+        more = options_in(self._record.environment)
+        more += "" if self._hook is None else f" {hook_consent.OPTION} {self._hook.digest}"
         if self._budget is None or not self._budget.stopped:
-            return hook
-        return f"{hook} {OPTION} N, where N is above {self._budget.drive_writes:g}"
+            return more
+        return f"{more} {OPTION} N, where N is above {self._budget.drive_writes:g}"
 
 
 def _waiting(stop: BaseException) -> str:

@@ -12,6 +12,8 @@ FACT: Final = "hosts"
 """The name of the hosts among the facts of a run's environment."""
 DETAIL: Final = "hosts"
 """The name of their parts in a step's detail."""
+HERE: Final = "here"
+"""The name of the host that a run is conducted from."""
 HOSTS_MOST: Final = 64
 LONGEST: Final = MEGA
 """Characters of either in a run file; the part of a host has some 300."""
@@ -89,6 +91,12 @@ def hosts_to_json(hosts: tuple[SharingHost, ...]) -> str:
 def hosts_in(environment: Mapping[str, str]) -> tuple[SharingHost, ...]:
     """Return the hosts among the facts of a run; none where there are none that can be read."""
     return _read(_HOSTS, environment.get(FACT, ""))
+
+
+def options_in(environment: Mapping[str, str]) -> str:
+    """Return what must be typed for a run to go on with its hosts; nothing of a run from one."""
+    names = [host.name for host in hosts_in(environment)]
+    return "".join(f" --host {name}" + ("" if name == HERE else "=COMMAND") for name in names)
 
 
 def parts_to_json(parts: tuple[HostPart, ...]) -> str:
