@@ -196,8 +196,7 @@ def test_the_tail_of_two_hosts_is_that_of_all_their_ios(lab: Lab, tmp_path: Path
         truth = every[math.ceil(share * len(every)) - 1]
         assert abs(whole.quantile_ns(share) - truth) <= bucket_width_ns(truth)
     parts = [part for answer in record.answers for part in parts_in(answer.detail)]
-    assert {part.name for part in parts} == {"here", "two"}
-    assert all(part.ios for part in parts)
+    assert {part.name for part in parts if part.ios} == {"here", "two"}
     _, two = hosts_in(record.environment)
     # The way to host two takes twice the delay of both ends, and the error is half of it.
     assert two.error_ns >= DELAY_MS * 10**6
@@ -221,7 +220,7 @@ def test_a_host_that_is_cut_off_for_a_minute_makes_its_step_a_gap_and_comes_back
     assert isinstance(answer, Gap)
     assert "nothing was heard of it for 20" in answer.reason
     # Whoever is cut off has stopped as well, before the run can go on.
-    lab.good(AWAIT.format('! pgrep -f "teijo.join|from.teijo.cli" >/dev/null'))
+    lab.good(AWAIT.format('! pgrep -f "[p]rogram.. join" >/dev/null'))
     lab.good(f"sleep {CUT_S - 20}")
     lab.netem("two", "delay 1ms")
     again = lab.guest.run(lab.command("resume", "", f"{FILE}.open", "--overwrite"), SECONDS)
