@@ -13,10 +13,9 @@ from teijo.errors import PlanError
 from teijo.fleet.order import Order
 from teijo.terms.shared import hosts_in, parts_in
 from teijo.units import MIB
+from tests.fleet.conftest import Said
 from tests.fleet.plans import plan
-from tests.fleet.test_fleet import Said, teijo
 
-__all__ = ["teijo"]
 TWO = f"two={shlex.join([sys.executable, *PROGRAM])}"
 RULE = """\
 fleet = "lab"

@@ -87,7 +87,8 @@ class Channel:
             threading.Thread(target=self._listen, name=f"teijo-host-{name}", daemon=True),
             threading.Thread(target=self._overhear, name=f"teijo-said-{name}", daemon=True),
         ]
-        for thread in self._threads:
+        # The first waits for the second in the end, which must have begun by then.
+        for thread in reversed(self._threads):
             thread.start()
 
     @property
