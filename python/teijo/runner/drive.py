@@ -127,9 +127,8 @@ def carry_out(stage: Stage, seq: int, step: Step, seed: int) -> Outcome:
     # A configured device is another, or made anew, and counts from 0.
     counts = {} if isinstance(step, Configure) else stage.device.counts()
     stage.device.check()  # right before anything is written: reading counters may take seconds
-    if not isinstance(
-        step, Measure | Precondition
-    ):  # these are at the gate when their plan is made
+    # Those that have a plan are at the gate when it is made.
+    if not isinstance(step, Measure | Precondition):
         stage.pass_gate()
     match step:
         case Purge():

@@ -35,6 +35,9 @@ MESSAGE_MOST: Final = 2000
 _SERIES: Final = ("ios", "bytes", "errors", "latency_ns_sum", "latency_ns_min", "latency_ns_max")
 _OPERATIONS: Final = ("read", "write", *COMMANDS)
 
+AMOUNT_END: Final = 1 << 57
+"""What is added over hosts stays below: that of the most hosts there can be is below 2^63 then."""
+Amount = Annotated[int, Field(ge=0, lt=AMOUNT_END)]
 Said = Annotated[str, StringConstraints(max_length=MESSAGE_MOST)]
 Operation = Literal["read", "write", "flush", "discard"]
 Kind = Literal["target", "plan", "unsafe", "device", "stuck", "host"]
@@ -159,21 +162,21 @@ class WireSeries(BaseModel, frozen=True, extra="forbid"):
 
     length_ns: Annotated[int, Field(gt=0, lt=1 << 62)]
     index: tuple[Count, ...]
-    ios: tuple[Count, ...]
-    bytes: tuple[Count, ...]
-    errors: tuple[Count, ...]
-    latency_ns_sum: tuple[Count, ...]
-    latency_ns_min: tuple[Count, ...]
-    latency_ns_max: tuple[Count, ...]
+    ios: tuple[Amount, ...]
+    bytes: tuple[Amount, ...]
+    errors: tuple[Amount, ...]
+    latency_ns_sum: tuple[Amount, ...]
+    latency_ns_min: tuple[Amount, ...]
+    latency_ns_max: tuple[Amount, ...]
 
 
 class WireHistogram(BaseModel, frozen=True, extra="forbid"):
     """A histogram: its V2 encoding, and the exact figures beside it."""
 
     v2: Base64Bytes
-    sum_ns: Count
-    min_ns: Count
-    max_ns: Count
+    sum_ns: Amount
+    min_ns: Amount
+    max_ns: Amount
 
 
 class WireResult(BaseModel, frozen=True, extra="forbid"):
@@ -181,21 +184,21 @@ class WireResult(BaseModel, frozen=True, extra="forbid"):
 
     stream: Name
     operation: Operation
-    count: Count
-    bytes: Count | None
-    errors: Mapping[Annotated[int, Field(ge=0, lt=4096)], Count]
+    count: Amount
+    bytes: Amount | None
+    errors: Mapping[Annotated[int, Field(ge=0, lt=4096)], Amount]
     latency: WireHistogram
     intervals: WireSeries | None
     response: WireHistogram | None
-    backlog_max: Count | None
-    backlog_end: Count | None
+    backlog_max: Amount | None
+    backlog_end: Amount | None
 
 
 class WireLap(BaseModel, frozen=True, extra="forbid"):
     """A lap without what only its own host can judge (the witness)."""
 
     started_ns: Count
-    elapsed_ns: Count
+    elapsed_ns: Amount
     results: Annotated[tuple[WireResult, ...], Field(max_length=1000)]
     cursors: Mapping[Name, Count]
     census: Annotated[tuple[Census, ...], Field(max_length=1000)]
@@ -208,10 +211,10 @@ class Look(Message):
 
     told: Literal["look"] = "look"
     number: Count
-    elapsed_ns: Count
-    ios: Count
-    bytes: Count
-    errors: Count
+    elapsed_ns: Amount
+    ios: Amount
+    bytes: Amount
+    errors: Amount
     finished: Annotated[tuple[tuple[Name, Operation, WireSeries], ...], Field(max_length=1000)]
 
 
@@ -320,8 +323,8 @@ def lap_in(sent: WireLap, plan: Plan) -> Lap:
     """Return the lap that was sent as the answer to a plan.
 
     Raises:
-        Flaw: it has streams that the plan has not, a histogram of other I/Os than it counts, or
-            a series that is none.
+        Flaw: it has streams that the plan has not, a histogram of other I/Os than it counts, more
+            than anybody can have moved, or a series that is none.
     """
     streams = {placed.stream.name for placed in plan.streams}
     named = [(each.stream, each.operation) for each in sent.results]
@@ -331,6 +334,13 @@ def lap_in(sent: WireLap, plan: Plan) -> Lap:
     if not told <= streams or operations or len(set(named)) < len(named):
         raise Flaw
     parts = [_result_in(each, plan) for each in sent.results]
+    totals = (
+        sum(part.count for part in parts),
+        sum(part.bytes or 0 for part in parts),
+        sum(sum(part.errors.values()) for part in parts),
+    )
+    if max(totals) >= AMOUNT_END:
+        raise Flaw
     _check_histograms(parts)
     result = StepResult(
         started_ns=sent.started_ns,
