@@ -133,6 +133,21 @@ impl LapControl {
         wanted_bytes
     }
 
+    /// Takes `wanted_bytes` for each of `ios`, of workers that one thread steps in turn; false, and
+    /// nothing is taken, where that would be the last of the budget or none may be issued.
+    #[inline]
+    pub(crate) fn claims_in_turn(&self, wanted_bytes: u32, ios: usize) -> bool {
+        let left = self.bytes_left.load(Ordering::Relaxed);
+        if self.is_timed() {
+            return !self.counts_bytes.load(Ordering::Relaxed) || left > 0;
+        }
+        let wanted = i64::from(wanted_bytes) * ios as i64;
+        if left > wanted {
+            self.bytes_left.store(left - wanted, Ordering::Relaxed);
+        }
+        left > wanted
+    }
+
     /// Gives back what a claim did not need (a short block at the end of a segment).
     #[inline]
     pub fn return_bytes(&self, unused_bytes: u32) {

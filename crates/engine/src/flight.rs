@@ -128,6 +128,16 @@ impl Slot {
     }
 
     #[inline]
+    pub(crate) fn length_bytes(&self) -> u32 {
+        self.what.load(Ordering::Relaxed) as u32
+    }
+
+    #[inline]
+    pub(crate) fn op(&self) -> Op {
+        OPS[(self.what.load(Ordering::Relaxed) >> 32) as usize & 3]
+    }
+
+    #[inline]
     pub(crate) fn flight(&self) -> Flight {
         let what = self.what.load(Ordering::Relaxed);
         let (op, length_bytes) = (OPS[(what >> 32) as usize & 3], what as u32);

@@ -156,11 +156,31 @@ impl Tally {
         self.totals.bytes += run.bytes;
     }
 
+    /// Books an I/O within an interval, where no run is open; `show` follows.
+    #[inline]
+    pub fn record_alone(&mut self, op: Op, latency_ns: u64, bytes: u32) {
+        debug_assert!(self.runs.iter().all(|run| run.ios == 0));
+        let direction = place(op);
+        let bytes = u64::from(bytes);
+        let books = &mut self.directions[direction];
+        books.latency.record_n(latency_ns, 1);
+        books.bytes += bytes;
+        self.meter.current[direction].record_n(latency_ns, 1, bytes);
+        self.totals.ios += 1;
+        self.totals.bytes += bytes;
+    }
+
     /// Ends a turn: the runs enter the books, the books show on the board.
     #[inline]
     pub fn end_turn(&mut self, board: &Board) {
         self.flush(0);
         self.flush(1);
+        self.show(board);
+    }
+
+    /// Shows on the board what is in the books.
+    #[inline]
+    pub fn show(&self, board: &Board) {
         board.ios.store(self.totals.ios, Ordering::Relaxed);
         board.bytes.store(self.totals.bytes, Ordering::Relaxed);
         board.errors.store(self.totals.errors, Ordering::Relaxed);

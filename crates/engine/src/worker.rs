@@ -4,11 +4,14 @@
 //! One clock is read a turn. It stamps the completions of this turn and the issues of the next;
 //! where content is made or judged in between, another reading does (`worker/content.rs`).
 
+mod alone;
 mod closing;
 mod content;
 mod plain;
 mod staging;
 mod turns;
+
+pub use alone::Leave;
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -75,6 +78,8 @@ pub struct Worker<B: Backend, C: Clock> {
     stamper: Stamper,
     staging: Staging,
     turns: Turns,
+    /// Whether a turn may be that of `alone`.
+    is_simple: bool,
     /// Writes until the next flush; 0 when one is owed.
     writes_to_flush: u64,
     arrivals: Option<Arrivals>,
@@ -115,6 +120,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             draws: Draws::new(seed, plan),
             stamper: Stamper::of_worker(plan.seed, seat.number),
             turns,
+            is_simple: alone::is_simple(&seat.stream, B::HAS_DATA),
             staging,
             writes_to_flush: plan.flush_period(),
             arrivals: None,
@@ -316,10 +322,10 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         } else {
             self.control.end_ns()
         };
-        let may_issue = !self.halted() && self.control.allows_issue(self.now_ns);
+        let may_issue = || !self.halted() && self.control.allows_issue(self.now_ns);
         let due_ns = match &self.arrivals {
             // After the end no arrival is due: a deadline in the past would only be polled.
-            Some(arrivals) if !self.free.is_empty() && may_issue => arrivals
+            Some(arrivals) if !self.free.is_empty() && may_issue() => arrivals
                 .next_ns()
                 .min(self.now_ns + NAP_NS)
                 .min(self.control.end_ns()),

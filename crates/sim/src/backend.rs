@@ -22,14 +22,14 @@ const SLOT_BITS: u32 = 16;
 
 /// I/Os that a device hears of together. Their lines are then fetched at the same time, and so is
 /// what the processor has to look up to find their pages, which takes as long.
-const IOS_TOGETHER: u32 = 16;
+const IOS_TOGETHER: usize = 16;
 
 /// The draws of a worker, some I/Os ahead of it.
 #[derive(Debug)]
 struct Scout {
     draws: Draws,
     /// I/Os to come that the device has heard of.
-    known: u32,
+    known: usize,
 }
 
 impl Scout {
@@ -44,12 +44,13 @@ impl Scout {
 
     #[cold]
     fn run_ahead(&mut self, device: &impl Device) {
-        for _ in 0..IOS_TOGETHER {
+        let extents = std::array::from_fn::<_, IOS_TOGETHER, _>(|_| {
             self.draws.length_bytes();
             let extent = self.draws.extent();
             self.draws.op();
-            device.foresee(extent.offset_bytes, extent.length_bytes);
-        }
+            extent
+        });
+        device.foresee_all(&extents);
         self.known += IOS_TOGETHER;
     }
 }
@@ -204,7 +205,8 @@ impl<D: Device> SimBackend<D> {
     }
 
     /// Hands a request to the device that is lent to this worker.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "each I/O comes through here")]
     fn submit(&mut self, request: Request) {
         let Request {
             op,
@@ -297,6 +299,30 @@ impl<D: Device> Backend for SimBackend<D> {
         }
         self.clock.advance(ready_ns);
         Ok(())
+    }
+
+    #[inline]
+    fn take_together(
+        &mut self,
+        is_whole: impl Fn(Completion) -> bool,
+        is_wanted: impl FnOnce(u64, usize) -> bool,
+        mut take: impl FnMut(u64, Completion),
+    ) -> bool {
+        let at_ns = self.flying.time_ns(0);
+        if self.write_through || self.device_ns() < at_ns {
+            return false;
+        }
+        let Some(count) = self.flying.together(at_ns, is_whole) else {
+            return false;
+        };
+        if count == 0 || !is_wanted(at_ns, count) {
+            return false;
+        }
+        self.clock.advance(at_ns);
+        for &(_, completion) in self.flying.take(count) {
+            take(at_ns, completion);
+        }
+        true
     }
 
     #[inline]

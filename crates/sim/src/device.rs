@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use teijo_engine::request::Op;
+use teijo_engine::request::{Extent, Op};
 
 /// What came of one I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,6 +171,13 @@ pub trait Device: Clone {
     /// Changes nothing but the time that the simulator takes.
     #[inline]
     fn foresee(&self, _offset_bytes: u64, _length_bytes: u32) {}
+
+    /// The same of several I/Os.
+    fn foresee_all(&self, extents: &[Extent]) {
+        for extent in extents {
+            self.foresee(extent.offset_bytes, extent.length_bytes);
+        }
+    }
 
     /// Puts every logical block in the never-written state; returns when that is done.
     fn purge(&mut self, at_ns: u64) -> u64;

@@ -15,7 +15,7 @@ use teijo_engine::error::{EngineError, Stuck};
 use teijo_engine::lap::Lap;
 use teijo_engine::plan::{Bound, Depth, Plan, StreamPlan};
 use teijo_engine::stream::Seat;
-use teijo_engine::worker::{Worker, WorkerLap};
+use teijo_engine::worker::{Leave, Worker, WorkerLap};
 
 use crate::backend::{left_q16, Seam, SimBackend, VirtualClock};
 use crate::content::CONTENT_MOST_BYTES;
@@ -32,6 +32,30 @@ pub use watch::{Observer, Unobserved};
 struct Stimulus<B: Seam> {
     crew: Crew,
     workers: Vec<SimWorker<B>>,
+}
+
+/// What the workers have handed over of a lap.
+struct Shares {
+    laps: Vec<Option<Box<WorkerLap>>>,
+    missing: usize,
+}
+
+impl Shares {
+    fn of(workers: usize) -> Self {
+        Self {
+            laps: (0..workers).map(|_| None).collect(),
+            missing: workers,
+        }
+    }
+
+    /// Takes in the share of the worker at `index`, if there is one.
+    #[inline]
+    fn take_in(&mut self, index: usize, share: Option<Box<WorkerLap>>) {
+        if share.is_some() {
+            self.laps[index] = share;
+            self.missing -= 1;
+        }
+    }
 }
 
 /// A stimulus whose I/Os move data, or none: what verifies moves some.
@@ -271,58 +295,95 @@ impl<D: Device> SimSession<D> {
         observer: &mut impl Observer,
     ) -> Result<Lap, EngineError> {
         let Stimulus { crew, workers } = stimulus;
-        let mut shares: Vec<Option<Box<WorkerLap>>> = workers.iter().map(|_| None).collect();
-        let mut missing = workers.len();
+        let mut shares = Shares::of(workers.len());
         let mut agenda = Agenda::new(workers.len());
         let mut watch = Watch::new(observer);
         for (index, worker) in workers.iter_mut().enumerate() {
             self.lend(worker.backend_mut().plain());
             worker.issue();
             self.device = worker.backend_mut().plain().device.take();
-            shares[index] = worker.take_lap();
-            match shares[index] {
-                Some(_) => missing -= 1,
-                None => agenda.put(index, ready_ns(worker)),
+            shares.take_in(index, worker.take_lap());
+            if shares.laps[index].is_none() {
+                agenda.put(index, ready_ns(worker));
             }
         }
-        while missing > 0 {
+        while shares.missing > 0 {
             let (device_ns, first_ns) = (self.device().next_ns(), agenda.first_ns());
             self.check_silence(crew, device_ns.min(first_ns))?;
             if device_ns < first_ns {
                 self.step_device(workers, &mut agenda, device_ns);
                 continue;
             }
-            let index = agenda.take();
-            let worker = &mut workers[index];
-            self.lend(worker.backend_mut().plain());
-            loop {
+            let mut index = agenda.begin();
+            self.lend(workers[index].backend_mut().plain());
+            while let Some(next) =
+                self.turn(index, crew, workers, &mut shares, &mut agenda, &mut watch)
+            {
+                let device = workers[index].backend_mut().plain().device.take();
+                workers[next].backend_mut().plain().device = device;
+                index = next;
+            }
+            self.device = workers[index].backend_mut().plain().device.take();
+        }
+        let stopped = watch.stopped;
+        Ok(crew.lap(shares.laps.into_iter().flatten().collect(), stopped))
+    }
+
+    /// Lets the worker at `index`, which has the device, run on for as long as nothing else comes
+    /// before its own event. Returns the worker that gets the device next; `None` where the device
+    /// is to be asked first.
+    #[inline]
+    fn turn<B: Seam<Device = D>>(
+        &self,
+        index: usize,
+        crew: &Crew,
+        workers: &mut [SimWorker<B>],
+        shares: &mut Shares,
+        agenda: &mut Agenda,
+        watch: &mut Watch<impl Observer>,
+    ) -> Option<usize> {
+        let (rival_ns, rival) = agenda.rival(index);
+        let worker = &mut workers[index];
+        let mut next_ns;
+        loop {
+            let turns = worker.turns_alone(Leave {
+                until_ns: rival_ns.saturating_add(u64::from(index < rival)),
+                silence_ns: self.io_timeout_ns,
+                turns: watch.turns_left(),
+            });
+            if turns == 0 {
                 if let Err(error) = worker.settle() {
                     worker.abandon(&error);
                 }
-                if shares[index].is_none() {
-                    shares[index] = worker.take_lap();
-                    missing -= usize::from(shares[index].is_some());
+                if shares.laps[index].is_none() {
+                    shares.take_in(index, worker.take_lap());
                 }
                 worker.issue();
-                watch.look(crew, worker);
-                if missing == 0 || worker.done() {
-                    break;
-                }
-                // It runs on for as long as nothing else comes before its own event.
-                let next_ns = ready_ns(worker);
-                let is_long = next_ns.saturating_sub(worker.now_ns()) > self.io_timeout_ns;
-                if is_long
-                    || agenda.precedes(index, next_ns)
-                    || worker.backend_mut().plain().device_ns() < next_ns
-                {
-                    agenda.put(index, next_ns);
-                    break;
-                }
             }
-            self.device = worker.backend_mut().plain().device.take();
+            watch.look(crew, worker, turns.max(1));
+            if shares.missing == 0 || worker.done() {
+                agenda.retire(index);
+                return None;
+            }
+            next_ns = ready_ns(worker);
+            if (next_ns, index) > (rival_ns, rival) || self.is_apart(worker, next_ns) {
+                break;
+            }
         }
-        let stopped = watch.stopped;
-        Ok(crew.lap(shares.into_iter().flatten().collect(), stopped))
+        agenda.put(index, next_ns);
+        let is_next = rival_ns < u64::MAX
+            && (rival_ns, rival) < (next_ns, index)
+            && !self.is_apart(worker, rival_ns)
+            && workers[rival].backend_mut().plain().left_q16 == self.told_q16;
+        is_next.then_some(rival)
+    }
+
+    /// Whether the device does something before `next_ns`, or is silent for too long before it;
+    /// `worker` has it.
+    #[inline]
+    fn is_apart<B: Seam<Device = D>>(&self, worker: &mut SimWorker<B>, next_ns: u64) -> bool {
+        next_ns.saturating_sub(worker.now_ns()) > self.io_timeout_ns
+            || worker.backend_mut().plain().device_ns() < next_ns
     }
 
     /// Leaves a device that answers nothing before its I/Os are too old; nothing happens before

@@ -1,59 +1,112 @@
 //! What happens at known times, the earliest first.
 
-use std::collections::VecDeque;
-
 /// So many events are looked at one after the other before the place is sought by halves.
 const NEAR: usize = 16;
 
 /// Values in order of their time; equal times in order of coming in.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline<T> {
-    events: VecDeque<(u64, T)>,
+    /// In order, and before `head` those that were taken.
+    events: Vec<(u64, T)>,
+    head: usize,
 }
 
-impl<T> Timeline<T> {
+impl<T: Copy> Timeline<T> {
     /// With room for `count` at first.
     pub fn with_capacity(count: usize) -> Self {
         Self {
-            events: VecDeque::with_capacity(count),
+            events: Vec::with_capacity(4 * count),
+            head: 0,
         }
     }
 
     /// Most come in in order of time, and the place of another is near the end.
     #[inline]
     pub fn put(&mut self, at_ns: u64, value: T) {
-        if self.events.back().is_none_or(|last| last.0 <= at_ns) {
-            self.events.push_back((at_ns, value));
+        if self.events.len() == self.events.capacity() {
+            self.make_room();
+        }
+        let is_last = self.events[self.head..]
+            .last()
+            .is_none_or(|last| last.0 <= at_ns);
+        if is_last {
+            self.events.push((at_ns, value));
         } else {
             self.put_between((at_ns, value));
         }
     }
 
+    /// Gives up the places of those that were taken; where they are few, more are reserved.
+    #[cold]
+    fn make_room(&mut self) {
+        self.events.drain(..self.head);
+        self.head = 0;
+        let free = self.events.capacity() - self.events.len();
+        if free <= self.events.len() {
+            self.events.reserve(3 * self.events.len() + NEAR);
+        }
+    }
+
     #[inline(never)]
     fn put_between(&mut self, event: (u64, T)) {
-        let after = self.events.iter().rev().take(NEAR);
+        let live = &self.events[self.head..];
+        let after = live.iter().rev().take(NEAR);
         let after = after.take_while(|one| one.0 > event.0).count();
-        let place = if after < NEAR {
-            self.events.len() - after
+        let before = if after < NEAR {
+            live.len() - after
         } else {
-            self.events.partition_point(|one| one.0 <= event.0)
+            live.partition_point(|one| one.0 <= event.0)
         };
-        self.events.insert(place, event);
+        let place = self.head + before;
+        if self.head > 0 && before < live.len() / 2 {
+            self.events.copy_within(self.head..place, self.head - 1);
+            self.head -= 1;
+            self.events[place - 1] = event;
+        } else {
+            self.events.insert(place, event);
+        }
     }
 
     /// The time of the event that has `index` before it; `u64::MAX` where there is none.
     #[inline]
     pub fn time_ns(&self, index: usize) -> u64 {
-        self.events.get(index).map_or(u64::MAX, |event| event.0)
+        let event = self.events.get(self.head + index);
+        event.map_or(u64::MAX, |event| event.0)
+    }
+
+    /// How many events there are at `at_ns`, the time of the first, if `is_wanted` says so of each.
+    #[inline]
+    pub fn together(&self, at_ns: u64, is_wanted: impl Fn(T) -> bool) -> Option<usize> {
+        let mut count = 0;
+        for &(time_ns, value) in &self.events[self.head..] {
+            if time_ns != at_ns {
+                break;
+            }
+            if !is_wanted(value) {
+                return None;
+            }
+            count += 1;
+        }
+        Some(count)
+    }
+
+    /// Takes the first `count` events, which are there.
+    #[inline]
+    pub fn take(&mut self, count: usize) -> &[(u64, T)] {
+        let from = self.head;
+        self.head += count;
+        &self.events[from..self.head]
     }
 
     /// Takes the first event if its time is `until_ns` or before.
     #[inline]
     pub fn take_until(&mut self, until_ns: u64) -> Option<(u64, T)> {
-        if self.events.front()?.0 > until_ns {
+        let event = *self.events.get(self.head)?;
+        if event.0 > until_ns {
             return None;
         }
-        self.events.pop_front()
+        self.head += 1;
+        Some(event)
     }
 }
 

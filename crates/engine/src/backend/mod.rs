@@ -85,6 +85,22 @@ pub trait Backend {
         unreachable!("only a backend that carries is given any: {completion:?}")
     }
 
+    /// In virtual time, where waiting moves the clock: moves it to the next completion and gives
+    /// that, and all others of its time, in order, to `take`. False, and nothing happens, if one is
+    /// not as `is_whole` asks, or `is_wanted` does not want so many at that time.
+    #[inline]
+    fn take_together(
+        &mut self,
+        _is_whole: impl Fn(Completion) -> bool,
+        _is_wanted: impl FnOnce(u64, usize) -> bool,
+        _take: impl FnMut(u64, Completion),
+    ) -> bool
+    where
+        Self: Sized,
+    {
+        false
+    }
+
     /// Whether it can be asked for what follows.
     fn takes_many(&self) -> bool {
         true

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use teijo_engine::request::Op;
+use teijo_engine::request::{Extent, Op};
 
 use crate::cache::Cache;
 use crate::device::{Damage, Device, Ended, Facts, Health, Label, Outcome, Ticket};
@@ -91,12 +91,9 @@ macro_rules! each {
     };
 }
 
-impl Device for Node {
-    fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome {
-        each!(self, device => device.serve(op, offset_bytes, length_bytes, at_ns))
-    }
-
-    fn submit(
+impl Node {
+    #[inline(never)]
+    fn submit_to_parts(
         &mut self,
         ticket: Ticket,
         op: Op,
@@ -107,9 +104,39 @@ impl Device for Node {
         each!(self, device => device.submit(ticket, op, offset_bytes, length_bytes, at_ns))
     }
 
+    #[inline(never)]
+    fn next_of_parts_ns(&self) -> u64 {
+        each!(self, device => device.next_ns())
+    }
+}
+
+impl Device for Node {
+    fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome {
+        each!(self, device => device.serve(op, offset_bytes, length_bytes, at_ns))
+    }
+
+    #[inline]
+    fn submit(
+        &mut self,
+        ticket: Ticket,
+        op: Op,
+        offset_bytes: u64,
+        length_bytes: u32,
+        at_ns: u64,
+    ) -> Option<Outcome> {
+        // Drives alone are asked most, and straight.
+        if let Self::Ssd(drive) = self {
+            return drive.submit(ticket, op, offset_bytes, length_bytes, at_ns);
+        }
+        self.submit_to_parts(ticket, op, offset_bytes, length_bytes, at_ns)
+    }
+
     #[inline]
     fn next_ns(&self) -> u64 {
-        each!(self, device => device.next_ns())
+        if let Self::Ssd(drive) = self {
+            return drive.next_ns();
+        }
+        self.next_of_parts_ns()
     }
 
     fn step(&mut self, ended: &mut Vec<Ended>) {
@@ -123,6 +150,10 @@ impl Device for Node {
     #[inline]
     fn foresee(&self, offset_bytes: u64, length_bytes: u32) {
         each!(self, device => device.foresee(offset_bytes, length_bytes));
+    }
+
+    fn foresee_all(&self, extents: &[Extent]) {
+        each!(self, device => device.foresee_all(extents));
     }
 
     fn purge(&mut self, at_ns: u64) -> u64 {

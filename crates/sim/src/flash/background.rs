@@ -24,14 +24,15 @@ impl Ssd {
         } else {
             0
         };
-        let clock = &mut self.dies[die as usize];
-        match self.params.pacing {
+        let owed_ns = match self.params.pacing {
             Pacing::Lump => {
-                clock.busy_until_ns = clock.busy_until_ns.max(at_ns) + cost_ns;
-                clock.debt_ns += loss_ns;
+                self.dies.occupy(die, at_ns, cost_ns);
+                loss_ns
             }
-            Pacing::Paced => clock.debt_ns += cost_ns + loss_ns,
-        }
+            Pacing::Paced => cost_ns + loss_ns,
+        };
+        let clock = self.dies.clock_mut(die);
+        clock.debt_ns += owed_ns;
         clock.share_ns = clock.debt_ns.div_ceil(room);
     }
 
@@ -45,10 +46,10 @@ impl Ssd {
     }
 
     fn work_ahead(&mut self, die: u32, until_ns: u64) {
-        let free_ns = self.dies[die as usize].busy_until_ns;
+        let free_ns = self.dies.busy_until_ns(die);
         let mut free_ns = free_ns.saturating_add(self.params.idle_wait_ns);
         while free_ns < until_ns && self.fold(die, free_ns) {
-            free_ns = free_ns.max(self.dies[die as usize].busy_until_ns);
+            free_ns = free_ns.max(self.dies.busy_until_ns(die));
         }
         // A page that is being filled lies at the frontier that moved units would go to.
         while free_ns < until_ns && self.ftl.filling() != Some(die) {
@@ -60,10 +61,9 @@ impl Ssd {
                 return;
             };
             free_ns += self.cleaning_ns(die, cleaned);
-            let clock = &mut self.dies[die as usize];
-            clock.busy_until_ns = free_ns;
+            self.dies.set_busy_until(die, free_ns);
             if self.params.idle_step == IdleStep::Page && cleaned.is_erase_alone() {
-                clock.erase_until_ns = free_ns;
+                self.dies.clock_mut(die).erase_until_ns = free_ns;
             }
         }
     }
@@ -81,8 +81,7 @@ impl Ssd {
         let ns = u64::from(folded.read_pages) * self.times.read
             + u64::from(folded.programmed_pages) * self.times.fold
             + u64::from(folded.erased_blocks) * self.times.erase;
-        let clock = &mut self.dies[die as usize];
-        clock.busy_until_ns = clock.busy_until_ns.max(at_ns) + self.slow.of(die, ns);
+        self.dies.occupy(die, at_ns, self.slow.of(die, ns));
         if folded.programmed_pages > 0 {
             self.program(die, self.times.program, at_ns);
         }

@@ -54,8 +54,7 @@ impl Ssd {
             let die = upkeep.map_die;
             upkeep.map_die = (die + 1) % self.geometry.dies;
             let page_ns = self.slow.of(die, self.times.program);
-            let clock = &mut self.dies[die as usize];
-            clock.busy_until_ns = clock.busy_until_ns.max(at_ns) + page_ns;
+            self.dies.occupy(die, at_ns, page_ns);
         }
     }
 
@@ -74,10 +73,9 @@ impl Ssd {
         upkeep.refresh_ns[die as usize] = last_ns + upkeep.refresh_every_ns;
         upkeep.refreshed_pages += pages;
         let page_ns = self.slow.of(die, self.times.read + self.times.program);
-        let clock = &mut self.dies[die as usize];
         // Those before the last one were over before it was due, unless the die is never done.
         let before_ns = (pages - 1) * page_ns.saturating_sub(upkeep.refresh_every_ns);
-        clock.busy_until_ns = clock.busy_until_ns.max(last_ns) + before_ns + page_ns;
+        self.dies.occupy(die, last_ns, before_ns + page_ns);
     }
 
     /// When the entries of the units from `first` to `last` are known to a command that is
@@ -96,8 +94,7 @@ impl Ssd {
                     known_ns = known_ns.max(self.read_page(die, at_ns));
                     if evicts {
                         let page_ns = self.slow.of(die, self.times.program);
-                        let clock = &mut self.dies[die as usize];
-                        clock.busy_until_ns = clock.busy_until_ns.max(at_ns) + page_ns;
+                        self.dies.occupy(die, at_ns, page_ns);
                     }
                 }
             }

@@ -219,7 +219,7 @@ impl Ftl {
         self.blocks[victim as usize].valid -= left as u16;
         let mut last_page = u32::MAX;
         let block_end = (victim + 1) << self.shift;
-        let is_far = self.pending.is_some();
+        let is_far = self.is_far;
         if is_far {
             self.ask_for(slot, (slot + AHEAD).min(block_end));
         }

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use rand_xoshiro::rand_core::Rng;
 use teijo_engine::request::Op;
 
-use super::die_clock::DieClock;
 use super::flushing::Flushing;
 use super::ssd::{Counters, Ssd};
 use super::table::PARAMETERS;
@@ -78,10 +77,7 @@ impl Ssd {
     /// Everything is at rest from `at_ns` on, and the buffer empty.
     fn settle(&mut self, at_ns: u64) {
         self.buffer.fill(0);
-        self.dies.fill(DieClock {
-            busy_until_ns: at_ns,
-            ..DieClock::default()
-        });
+        self.dies.rest(at_ns);
         self.front.reset(at_ns);
         (self.admitted_ns, self.drained_ns) = (at_ns, at_ns);
         self.merged_ns = at_ns;
@@ -108,8 +104,12 @@ impl Ssd {
 }
 
 impl Device for Ssd {
-    #[inline]
+    #[inline(never)]
     fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome {
+        if let Some(done_ns) = self.serve_unit(op, offset_bytes, length_bytes, at_ns) {
+            let result = length_bytes.cast_signed();
+            return Outcome { done_ns, result };
+        }
         if op == Op::Flush {
             let done_ns = self.flush(at_ns);
             return Outcome { done_ns, result: 0 };
@@ -141,7 +141,7 @@ impl Device for Ssd {
     }
 
     fn is_far(&self) -> bool {
-        self.ftl.is_far()
+        self.ftl.is_far
     }
 
     #[inline]
@@ -279,24 +279,7 @@ impl Device for Ssd {
                 .rotate_left(23);
         };
         self.ftl.visit(&mut mix);
-        for die in &self.dies {
-            let DieClock {
-                busy_until_ns,
-                read_until_ns,
-                debt_ns,
-                share_ns,
-                erase_until_ns,
-            } = *die;
-            [
-                busy_until_ns,
-                read_until_ns,
-                debt_ns,
-                share_ns,
-                erase_until_ns,
-            ]
-            .into_iter()
-            .for_each(&mut mix);
-        }
+        self.dies.visit(&mut mix);
         self.buffer.iter().for_each(|&release_ns| mix(release_ns));
         if let Some(heat) = &self.heat {
             heat.visit(&mut mix);

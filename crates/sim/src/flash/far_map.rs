@@ -1,4 +1,5 @@
-//! Host writes to maps that no cache holds: the blocks that lose a unit by them hear of it some
+//! Host writes to maps that no cache holds. What will be asked of the map is fetched before. Where
+//! the blocks are too many as well, those that lose a unit by them hear of it some
 //! writes later, several together. Whatever asks blocks or victims settles first, so that nothing
 //! can see the difference.
 
@@ -72,11 +73,6 @@ impl Ftl {
             }
             _ => Cow::Borrowed(self),
         }
-    }
-
-    /// Whether the maps are larger than what caches hold.
-    pub(super) fn is_far(&self) -> bool {
-        self.pending.is_some()
     }
 
     /// Asks for the map of the units from `first` to `last`, soon to be read or written.
@@ -165,6 +161,7 @@ mod tests {
         let name = format!("{:?}", at_once.params());
         assert!(at_once.ftl.pending.is_none());
         later.ftl.pending = Some(Box::default());
+        later.ftl.is_far = true;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
         let (mut at_ns, mut waited) = (0, 0);
         for number in 0..100_000 {

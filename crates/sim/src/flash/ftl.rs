@@ -16,6 +16,8 @@ use crate::memory::zeroed;
 /// Units of a map that is looked up ahead: 512 KiB of it, more than a core keeps beside its other
 /// work.
 const FAR_UNITS: u32 = 1 << 17;
+/// Blocks whose table is: 256 KiB, and as much of their order.
+const FAR_BLOCKS: u32 = 1 << 15;
 
 #[derive(Clone, Debug)]
 pub(super) struct Die {
@@ -47,8 +49,10 @@ pub struct Ftl {
     pub(super) random: Xoshiro256PlusPlus,
     pub(super) live_max: u32,
     pub(super) next_die: u32,
-    /// Slots whose blocks have not heard yet that they lost their unit; of a drive whose maps are
-    /// too large to stay in the processor's caches.
+    /// Whether the map is too large to stay in the processor's caches.
+    pub(super) is_far: bool,
+    /// Slots whose blocks have not heard yet that they lost their unit; of a drive whose blocks are
+    /// too many to stay there.
     pub(super) pending: Option<Box<Pending>>,
     /// The die whose page the host has begun to fill, if a page holds several units.
     filling: Option<u32>,
@@ -95,7 +99,8 @@ impl Ftl {
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             live_max,
             next_die: 0,
-            pending: (units > FAR_UNITS).then(Box::default),
+            is_far: units > FAR_UNITS,
+            pending: (blocks_per_die * dies > FAR_BLOCKS).then(Box::default),
             filling: None,
             region: None,
             packing: None,

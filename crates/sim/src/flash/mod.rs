@@ -31,6 +31,7 @@ mod plain;
 mod read_ahead;
 mod reading;
 mod region;
+mod soonest;
 mod ssd;
 mod table;
 mod times;

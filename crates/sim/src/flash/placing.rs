@@ -1,6 +1,5 @@
 //! Which die the next page of the host goes to, where it is not the next in turn.
 
-use super::die_clock::DieClock;
 use super::ftl::Ftl;
 use super::ssd::Ssd;
 use crate::flash::params::{Placement, WhenFull};
@@ -51,18 +50,7 @@ impl Ssd {
     /// Of the dies that are not full: the first in turn that is free at `at_ns`, or else the one
     /// that is free before all others.
     fn free_first(&mut self, at_ns: u64) -> u32 {
-        // Two short loops: one that asked all at once of each die took twice as long.
-        let free_ns = self.dies.iter().map(|die| die.busy_until_ns);
-        let by_ns = free_ns
-            .min()
-            .map_or(at_ns, |soonest_ns| soonest_ns.max(at_ns));
-        let (before, from) = self.dies.split_at(self.ftl.next_die as usize);
-        let is_free = |die: &DieClock| die.busy_until_ns <= by_ns;
-        let in_turn = from.iter().position(is_free);
-        let die = match in_turn {
-            Some(place) => self.ftl.next_die + place as u32,
-            None => before.iter().position(is_free).unwrap_or(0) as u32,
-        };
+        let die = self.dies.free_first(self.ftl.next_die, at_ns);
         if self.ftl.takes(die) {
             debug_assert_eq!(die, self.free_of_those_that_take(at_ns));
             return die;
@@ -76,7 +64,7 @@ impl Ssd {
         let turn = self.ftl.next_die;
         let mut first = (u64::MAX, turn);
         for die in (turn..self.geometry.dies).chain(0..turn) {
-            let free_ns = self.dies[die as usize].busy_until_ns.max(at_ns);
+            let free_ns = self.dies.busy_until_ns(die).max(at_ns);
             if free_ns < first.0 && self.ftl.takes(die) {
                 first = (free_ns, die);
             }

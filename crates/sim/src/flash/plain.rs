@@ -1,6 +1,8 @@
-//! Writes of whole units to a drive that does nothing besides: no region, no pool of free blocks,
-//! no upkeep. They do what `write_unit` does for one unit after the other, in the same order and
-//! with the same draws, but leave out what such a drive does not need.
+//! Short paths for whole units, of a drive that does nothing besides: no region, no pool of free
+//! blocks, no upkeep. They do what `write_unit` and `read` do for one unit after the other, in the
+//! same order and with the same draws, but leave out what such a drive does not need.
+
+use teijo_engine::request::Op;
 
 use super::block::UNMAPPED;
 use super::ftl::Ftl;
@@ -8,15 +10,13 @@ use super::ssd::Ssd;
 use crate::flash::params::Placement;
 
 impl Ftl {
-    /// Writes `unit` to the next die in turn, and says which; `None`, and nothing happens, where
-    /// that has more to do for it.
+    /// Writes `unit` to `die`; false, and nothing happens, where that has more to do for it.
     #[inline]
-    fn write_in_turn(&mut self, unit: u32) -> Option<u32> {
-        let die = self.next_die;
+    fn write_plainly(&mut self, unit: u32, die: u32) -> bool {
         let state = &mut self.dies[die as usize];
         let slot = state.host.next;
         if slot == state.host.end || state.live >= self.live_max {
-            return None;
+            return false;
         }
         state.host.next += 1;
         state.live += 1;
@@ -32,19 +32,93 @@ impl Ftl {
         if old != UNMAPPED {
             self.release_later(old);
         }
-        Some(die)
+        true
     }
 }
 
 impl Ssd {
-    /// Whether a whole unit is written by nothing but the map, the buffer and the next die in turn.
+    /// Whether a whole unit is written by nothing but the map, the buffer and a die.
     pub(super) fn writes_plainly(&self) -> bool {
-        self.params.placement == Placement::Turn
-            && self.params.page_units() == 1
+        self.params.page_units() == 1
             && !self.params.compression.on
             && self.upkeep.is_none()
             && self.pool_blocks == 0
             && !self.has_region
+    }
+
+    /// Whether a command has besides nothing to do with the map, with what was read ahead, with
+    /// flushes or with heat.
+    pub(super) fn serves_barely(&self) -> bool {
+        self.is_plain
+            && self.map_cache.is_none()
+            && self.read_ahead.is_none()
+            && self.flushing.is_none()
+            && self.heat.is_none()
+            && self.times.transfer == 0
+    }
+
+    /// Serves a command that reads or writes one whole unit, of a drive that has nothing else to do
+    /// for it; returns when it is done. `None`, and nothing happens, for any other.
+    #[inline]
+    pub(super) fn serve_unit(
+        &mut self,
+        op: Op,
+        offset_bytes: u64,
+        length_bytes: u32,
+        at_ns: u64,
+    ) -> Option<u64> {
+        let unit_bytes = 1 << self.unit_shift;
+        let length = u64::from(length_bytes);
+        let is_unit = length == unit_bytes && offset_bytes & (unit_bytes - 1) == 0;
+        if !is_unit || !self.is_bare || offset_bytes + length > self.capacity_bytes {
+            return None;
+        }
+        let unit = (offset_bytes >> self.unit_shift) as u32;
+        match op {
+            Op::Read => Some(self.read_one(unit, at_ns)),
+            Op::Write => Some(self.write_one(unit, at_ns)),
+            Op::Flush | Op::Discard => None,
+        }
+    }
+
+    /// Reads a whole unit, as `read` does.
+    #[inline]
+    fn read_one(&mut self, unit: u32, at_ns: u64) -> u64 {
+        let unit_bytes = 1 << self.unit_shift;
+        let command_ns = self.times.read_command;
+        let front = &mut self.front;
+        let ready_ns = front.serve(Op::Read, at_ns, command_ns, self.times.turnaround);
+        let transfer_ns = ((unit_bytes * self.times.link_q24) >> 24).max(self.times.bus_unit);
+        let sent_ns = front.transfer(Op::Read, ready_ns, transfer_ns);
+        self.counters.read_bytes += unit_bytes;
+        let Some((die, _)) = self.ftl.place_of(unit) else {
+            self.counters.unwritten_bytes += unit_bytes;
+            return sent_ns + self.times.ack;
+        };
+        let page_ns = self.jittered(die, self.times.read);
+        let there_ns = self.dies.read(die, ready_ns, page_ns, self.waits);
+        self.counters.page_reads += 1;
+        (there_ns + transfer_ns).max(sent_ns) + self.times.ack
+    }
+
+    /// Writes a whole unit, as `write` does.
+    #[inline]
+    fn write_one(&mut self, unit: u32, at_ns: u64) -> u64 {
+        let unit_bytes = 1 << self.unit_shift;
+        let command_ns = self.times.write_command;
+        let front = &mut self.front;
+        let served_ns = front.serve(Op::Write, at_ns, command_ns, self.times.turnaround);
+        let link_ns = (unit_bytes * self.times.link_q24) >> 24;
+        let sent_ns = front.transfer(Op::Write, served_ns, link_ns);
+        let done = match self.params.placement {
+            Placement::Turn => self.write_run::<false>(unit, unit + 1, sent_ns),
+            Placement::Free => self.write_run::<true>(unit, unit + 1, sent_ns),
+        };
+        if done == unit {
+            self.write_between(unit, sent_ns);
+        }
+        self.counters.written_bytes += unit_bytes;
+        self.admitted_ns + self.times.write_ack
     }
 
     /// Writes the units from `first` to before `end`, which are whole and in the drive at
@@ -56,7 +130,10 @@ impl Ssd {
         }
         let mut unit = first as u32;
         loop {
-            unit = self.write_run(unit, end as u32, sent_ns);
+            unit = match self.params.placement {
+                Placement::Turn => self.write_run::<false>(unit, end as u32, sent_ns),
+                Placement::Free => self.write_run::<true>(unit, end as u32, sent_ns),
+            };
             if u64::from(unit) == end {
                 return end;
             }
@@ -71,10 +148,11 @@ impl Ssd {
         self.write_unit(unit, true, sent_ns);
     }
 
-    /// Admits and programs units from `first` on; returns the one at which it stops, at the latest
-    /// `end`.
-    #[inline(never)]
-    fn write_run(&mut self, first: u32, end: u32, sent_ns: u64) -> u32 {
+    /// Admits and programs units from `first` on, each on the next die in turn, or `FREE`: on the
+    /// one that is free first; returns the one at which it stops, at the latest `end`.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "for one unit it is no loop")]
+    fn write_run<const FREE: bool>(&mut self, first: u32, end: u32, sent_ns: u64) -> u32 {
         let Self {
             ftl,
             dies,
@@ -92,16 +170,22 @@ impl Ssd {
         let mut drained_ns = self.drained_ns;
         let mut unit = first;
         while unit < end {
-            let Some(die) = ftl.write_in_turn(unit) else {
-                break;
+            let begin_ns = admitted_ns.max(buffer[place]);
+            let die = if FREE {
+                dies.free_first(ftl.next_die, begin_ns)
+            } else {
+                ftl.next_die
             };
+            if !ftl.write_plainly(unit, die) {
+                break;
+            }
+            admitted_ns = begin_ns;
             if let Some(held) = held {
                 let start_bytes = u64::from(unit) << *unit_shift;
                 held.put(place, start_bytes, start_bytes + (1 << *unit_shift));
             }
-            admitted_ns = admitted_ns.max(buffer[place]);
             let program_ns = jitter.of(slow.of(die, times.host_program), random);
-            let done_ns = dies[die as usize].program(admitted_ns, program_ns);
+            let done_ns = dies.program(die, admitted_ns, program_ns);
             buffer[place] = done_ns;
             drained_ns = drained_ns.max(done_ns);
             place = if place + 1 == buffer.len() {
@@ -116,5 +200,68 @@ impl Ssd {
             (self.admitted_ns, self.drained_ns) = (admitted_ns, drained_ns);
         }
         unit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::device::Device;
+    use crate::presets;
+
+    const UNIT_BYTES: u64 = 4096;
+
+    /// Drives of 64 MiB and what of their commands goes a short way.
+    const DRIVES: &[(&str, bool)] = &[
+        ("slc-a", true),
+        ("slc-a?placement=turn&gc=fifo", true),
+        (
+            "slc-a?pacing=paced&frontier=separate&jitter_percent=0",
+            true,
+        ),
+        ("slc-a?dies=23&slow_die=3:2.5&page_times=exponential", true),
+        ("slc-a?power_loss_protection=on&link_duplex=full", true),
+        ("slc-a?compression=on", false),
+        ("slc-a?page=16KiB", false),
+        ("slc-a?slc_region=8MiB", false),
+        ("slc-a?idle_pool_percent=2", false),
+        ("s3700", false),
+    ];
+
+    fn drive(text: &str) -> Ssd {
+        let mark = if text.contains('?') { '&' } else { '?' };
+        let text = format!("{text}{mark}capacity=64MiB&pages_per_block=16");
+        presets::open(&text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn the_short_way_ends_where_the_long_way_does() {
+        for &(text, is_short) in DRIVES {
+            let (mut short, mut long) = (drive(text), drive(text));
+            assert_eq!(short.is_bare, is_short, "{text}");
+            (long.is_bare, long.is_plain) = (false, false);
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(9);
+            let units = short.capacity_bytes() / UNIT_BYTES;
+            let mut at_ns = 0;
+            for number in 0..100_000 {
+                let mut below = |limit: u64| ((random.next_u64() >> 32) * limit) >> 32;
+                let op = [Op::Read, Op::Write, Op::Write, Op::Discard, Op::Flush];
+                let op = op[[0, 1, 2, 0, 1, 2, 3, 4][below(8) as usize]];
+                let offset_bytes =
+                    below(units + 1) * UNIT_BYTES + 512 * below(64).saturating_sub(61);
+                let length_bytes = [4096, 4096, 4096, 8192, 512][below(5) as usize];
+                let known = long.serve(op, offset_bytes, length_bytes, at_ns);
+                let seen = short.serve(op, offset_bytes, length_bytes, at_ns);
+                assert_eq!(seen, known, "{text}: {op:?} {number}");
+                if number % 8 == 0 {
+                    at_ns = at_ns.max(known.done_ns);
+                }
+            }
+            assert_eq!(short.digest(), long.digest(), "{text}");
+            assert_eq!(short.health(), long.health(), "{text}");
+        }
     }
 }

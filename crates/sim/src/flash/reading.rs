@@ -187,7 +187,7 @@ impl Ssd {
             readings = self.readings();
             page_ns += (readings - 1) * self.slow.of(die, self.times.read);
         }
-        let done_ns = self.dies[die as usize].read(ready_ns, page_ns, self.waits);
+        let done_ns = self.dies.read(die, ready_ns, page_ns, self.waits);
         self.counters.page_reads += readings;
         done_ns
     }

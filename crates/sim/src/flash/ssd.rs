@@ -7,7 +7,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use teijo_engine::request::Op;
 
-use super::die_clock::{DieClock, Waits};
+use super::die_clock::{Dies, Waits};
 use super::flushing::Flushing;
 use super::front::Front;
 use super::ftl::Ftl;
@@ -42,7 +42,7 @@ pub struct Ssd {
     pub(super) params: SsdParams,
     pub(super) geometry: Geometry,
     pub(super) ftl: Ftl,
-    pub(super) dies: Vec<DieClock>,
+    pub(super) dies: Dies,
     /// Release time of each buffer slot, a ring in order of admission.
     pub(super) buffer: Vec<u64>,
     pub(super) buffer_next: usize,
@@ -72,6 +72,8 @@ pub struct Ssd {
     pub(super) has_region: bool,
     /// Whether whole units are written on the short path of `plain`.
     pub(super) is_plain: bool,
+    /// Whether an I/O of one whole unit is served on the short path of `plain`.
+    pub(super) is_bare: bool,
     pub(super) waits: Waits,
     pub(super) jitter: Jitter,
 }
@@ -109,7 +111,7 @@ impl Ssd {
         let mut drive = Self {
             slow: Slow::new(params.slow_die, geometry.dies, draw),
             ftl,
-            dies: vec![DieClock::default(); geometry.dies as usize],
+            dies: Dies::new(geometry.dies),
             buffer: vec![0; slots],
             held: (!params.power_loss_protection).then(|| Held::new(slots)),
             buffer_next: 0,
@@ -132,6 +134,7 @@ impl Ssd {
             pool_blocks: pool_blocks.round() as u32,
             has_region: params.has_region(),
             is_plain: false,
+            is_bare: false,
             waits: Waits {
                 longest_ns: params.read_wait_ns,
                 erase_ns: params.read_wait_ns.min(params.erase_suspend_ns),
@@ -142,6 +145,7 @@ impl Ssd {
             geometry,
         };
         drive.is_plain = drive.writes_plainly();
+        drive.is_bare = drive.serves_barely();
         Ok(drive)
     }
 
@@ -295,17 +299,16 @@ impl Ssd {
     #[inline]
     pub(super) fn program(&mut self, die: u32, page_ns: u64, at_ns: u64) -> u64 {
         let program_ns = self.jittered(die, page_ns);
-        let done_ns = self.dies[die as usize].program(at_ns, program_ns);
+        let done_ns = self.dies.program(die, at_ns, program_ns);
         self.drained_ns = self.drained_ns.max(done_ns);
         done_ns
     }
 
     fn program_region(&mut self, die: u32, at_ns: u64) -> u64 {
         let program_ns = self.jittered(die, self.times.region_program);
-        let clock = &mut self.dies[die as usize];
-        clock.busy_until_ns = clock.busy_until_ns.max(at_ns) + program_ns;
-        self.drained_ns = self.drained_ns.max(clock.busy_until_ns);
-        clock.busy_until_ns
+        let done_ns = self.dies.occupy(die, at_ns, program_ns);
+        self.drained_ns = self.drained_ns.max(done_ns);
+        done_ns
     }
 
     /// Frees the buffer slots before `slot` whose units went into the same page.

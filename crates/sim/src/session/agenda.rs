@@ -51,26 +51,36 @@ impl Agenda {
         self.due_ns[self.first()]
     }
 
-    /// Whether another worker's event comes before that of `index` at `at_ns`.
+    /// The earliest event of all other workers, and whose it is; `u64::MAX` where there is none.
     #[inline]
-    pub fn precedes(&self, index: usize, at_ns: u64) -> bool {
-        let first_ns = self.first_ns();
-        first_ns < u64::MAX && (first_ns, self.first()) < (at_ns, index)
+    pub fn rival(&self, index: usize) -> (u64, usize) {
+        let mut earliest = (u64::MAX, index);
+        let mut place = self.due_ns.len() + index;
+        while place > 1 {
+            let other = self.earliest[place ^ 1];
+            earliest = earliest.min((self.due_ns[other], other));
+            place /= 2;
+        }
+        earliest
     }
 
-    /// Takes out the worker whose event is first; where there is no event, one that waits for the
-    /// device.
+    /// The worker whose event is first; where there is no event, one that waits for the device.
     #[inline]
-    pub fn take(&mut self) -> usize {
+    pub fn begin(&mut self) -> usize {
         let index = self.first();
-        if self.due_ns[index] == u64::MAX {
-            let waiting = self.waits.iter().position(|&waits| waits);
-            let index = waiting.expect("a worker without a share has an event");
-            self.waits[index] = false;
+        if self.due_ns[index] < u64::MAX {
             return index;
         }
-        self.set(index, u64::MAX);
+        let waiting = self.waits.iter().position(|&waits| waits);
+        let index = waiting.expect("a worker without a share has an event");
+        self.waits[index] = false;
         index
+    }
+
+    /// The worker has no event any more.
+    pub fn retire(&mut self, index: usize) {
+        self.waits[index] = false;
+        self.set(index, u64::MAX);
     }
 }
 
@@ -92,15 +102,18 @@ mod tests {
                 let index = number % workers;
                 let first = (0..workers).min_by_key(|&one| due_ns[one]).unwrap();
                 prop_assert_eq!(agenda.first_ns(), due_ns[first]);
-                prop_assert_eq!(
-                    agenda.precedes(index, at_ns),
-                    due_ns[first] < at_ns || (due_ns[first] == at_ns && first < index)
-                );
+                let others = (0..workers).filter(|&one| one != index);
+                let rival = others.map(|one| (due_ns[one], one)).min();
+                match rival.filter(|rival| rival.0 < u64::MAX) {
+                    Some(rival) => prop_assert_eq!(agenda.rival(index), rival),
+                    None => prop_assert_eq!(agenda.rival(index).0, u64::MAX),
+                }
                 if at_ns % 3 > 0 {
                     agenda.put(index, at_ns);
                     due_ns[index] = at_ns;
                 } else if due_ns[first] < u64::MAX {
-                    prop_assert_eq!(agenda.take(), first);
+                    prop_assert_eq!(agenda.begin(), first);
+                    agenda.retire(first);
                     due_ns[first] = u64::MAX;
                 }
             }
@@ -111,7 +124,7 @@ mod tests {
             let mut agenda = Agenda::new(workers);
             agenda.put(workers - 1, u64::MAX);
             prop_assert_eq!(agenda.first_ns(), u64::MAX);
-            prop_assert_eq!(agenda.take(), workers - 1);
+            prop_assert_eq!(agenda.begin(), workers - 1);
         }
     }
 }

@@ -54,9 +54,16 @@ impl<'a, O: Observer> Watch<'a, O> {
         }
     }
 
+    /// Turns until the next look at the wall clock.
     #[inline]
-    pub(super) fn look<B: Seam>(&mut self, crew: &Crew, worker: &SimWorker<B>) {
-        self.turns += 1;
+    pub(super) fn turns_left(&self) -> u32 {
+        TURNS_BETWEEN_LOOKS - self.turns
+    }
+
+    /// Counts turns, at most as many as are left.
+    #[inline]
+    pub(super) fn look<B: Seam>(&mut self, crew: &Crew, worker: &SimWorker<B>, turns: u32) {
+        self.turns += turns;
         if self.turns == TURNS_BETWEEN_LOOKS {
             self.turns = 0;
             self.observe(crew, worker.now_ns());

@@ -6,6 +6,7 @@ use std::thread;
 
 use crate::lab::{bytes, plan, random, seconds, sequential, session, Load, Session, KIB, SECOND};
 use teijo_engine::lap::Lap;
+use teijo_engine::plan::{Plan, Range};
 use teijo_sim::device::{Device, Health};
 use teijo_sim::session::Unobserved;
 
@@ -75,6 +76,71 @@ fn story(text: &str, seed: u64) -> Ending {
     let laps = (0..CHAPTERS).map(|number| chapter(&mut session, number, seed));
     let laps = laps.collect();
     ending(&session, laps)
+}
+
+/// Laps of all that a plain load may be: in order and at random, cut by segments, bounded by time
+/// and by bytes, alone, with another stream beside it, and one after the other without a pause.
+fn plain_laps(census: bool) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    let range_bytes = 96 << 20;
+    for (number, threads) in (0_u32..).zip([1, 2, 3, 1, 2, 3]) {
+        for (bound, is_open) in [(seconds(0.06), false), (bytes(3 << 20), true)] {
+            let read_percent = [0, 65, 100][number as usize % 3];
+            let size_bytes = [4 * KIB, 512, 24 * KIB][number as usize / 2];
+            let load = |load: Load| Load {
+                threads,
+                seed: 5 + u64::from(number),
+                ..load
+            };
+            let at_random = load(random(read_percent, size_bytes, 5));
+            let in_order = load(sequential(100 - read_percent, size_bytes, 1 + 3 * threads));
+            let mut whole = plan(at_random, range_bytes, bound);
+            whole
+                .streams
+                .extend(plan(in_order, range_bytes, bound).streams);
+            if number > 2 {
+                whole.streams.remove(usize::from(number % 2 == 0));
+            }
+            for stream in &mut whole.streams {
+                stream.census = census;
+                let segment_bytes = u64::from(5 * size_bytes + 512);
+                stream.range = Range {
+                    segments: 3000,
+                    segment_bytes,
+                    stride_bytes: segment_bytes + 512,
+                    ..stream.range
+                };
+            }
+            for continues in [false, true] {
+                let open_ended = is_open && !continues;
+                let continues = is_open && continues;
+                plans.push(Plan {
+                    open_ended,
+                    continues,
+                    ..whole.clone()
+                });
+            }
+        }
+    }
+    plans
+}
+
+#[test]
+fn a_short_turn_does_what_the_general_turn_does() {
+    for text in DEVICES {
+        // Where blocks are counted besides, every turn is the general one.
+        let [mut short, mut general] = [(); 2].map(|()| session(text));
+        for (number, (one, other)) in plain_laps(false).iter().zip(plain_laps(true)).enumerate() {
+            let lap = short.run(one, &mut Unobserved).expect("a lap");
+            let mut expected = general.run(&other, &mut Unobserved).expect("a lap");
+            for stream in &mut expected.streams {
+                let counted = [&mut stream.read, &mut stream.write].map(|one| one.census.take());
+                assert!(counted.iter().any(Option::is_some));
+            }
+            assert_eq!(lap, expected, "{text}: {number}");
+        }
+        assert_eq!(ending(&short, Vec::new()), ending(&general, Vec::new()));
+    }
 }
 
 #[test]

@@ -1,0 +1,139 @@
+//! Turns in virtual time in which what comes back is replaced and nothing else happens, in the midst
+//! of a lap and of an interval: nearly all turns of a simulated run. They do what the general turn
+//! does, in the same order and with the same draws, but ask once what holds for many of them.
+
+use super::{Worker, SLOT_BITS, STAMP_MASK};
+use crate::backend::Backend;
+use crate::clock::Clock;
+use crate::plan::Access;
+use crate::request::{Completion, Extent, Op, Request};
+use crate::stream::Stream;
+
+/// What a worker may do before somebody else has a turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Leave {
+    /// Completions before this time are its own to take.
+    pub until_ns: u64,
+    /// A completion after a longer silence is left to be asked about.
+    pub silence_ns: u64,
+    pub turns: u32,
+}
+
+/// Whether the I/Os of a stream are nothing but reads and writes of one size, each issued when
+/// another came back, of which only number and latency are kept.
+pub(super) fn is_simple(stream: &Stream, has_data: bool) -> bool {
+    let plan = &stream.plan;
+    !has_data
+        && plan.blocks.is_empty()
+        && plan.discard_percent == 0
+        && plan.flush_every_writes == 0
+        && plan.rate.is_none()
+        && !plan.census
+        && stream.ledger.is_none()
+        && !matches!(plan.access, Access::Shuffled { .. })
+}
+
+#[inline]
+fn slot_of(completion: Completion) -> u16 {
+    (completion.tag & ((1 << SLOT_BITS) - 1)) as u16
+}
+
+impl<B: Backend, C: Clock> Worker<B, C> {
+    /// Takes turns that only replace what came back, as many as `leave` allows; returns how many.
+    /// None, where a turn has anything else to do; in real time it always has.
+    #[inline]
+    pub fn turns_alone(&mut self, leave: Leave) -> u32 {
+        if !self.is_simple || !self.free.is_empty() || self.halted() {
+            return 0;
+        }
+        let ends_ns = self.control.end_ns().min(self.tally.interval_ends_ns());
+        let until_ns = leave.until_ns.min(ends_ns);
+        let mut turns = 0;
+        while turns < leave.turns && self.turn_alone(until_ns, leave.silence_ns) {
+            turns += 1;
+        }
+        if turns > 0 {
+            self.tally.show(&self.seat.board);
+            self.succeeded = true;
+            self.failures_in_a_row = 0;
+        }
+        turns
+    }
+
+    /// Takes what comes back next, before `until_ns`, and puts an I/O into each slot.
+    #[inline]
+    fn turn_alone(&mut self, until_ns: u64, silence_ns: u64) -> bool {
+        let Self {
+            backend,
+            control,
+            flights,
+            free,
+            tally,
+            ..
+        } = self;
+        let (slots, from_ns) = (flights.slots(), self.now_ns);
+        let block_size_bytes = self.draws.block_size_bytes();
+        let mut now_ns = from_ns;
+        let is_taken = backend.take_together(
+            |completion| {
+                let place = &slots[usize::from(slot_of(completion))];
+                completion.result == place.length_bytes().cast_signed()
+            },
+            |at_ns, count| {
+                (from_ns..until_ns).contains(&at_ns)
+                    && at_ns - from_ns <= silence_ns
+                    && control.claims_in_turn(block_size_bytes, count)
+            },
+            |at_ns, completion| {
+                let slot = slot_of(completion);
+                let place = &slots[usize::from(slot)];
+                let latency_ns = at_ns.wrapping_sub(completion.tag >> SLOT_BITS) & STAMP_MASK;
+                tally.record_alone(place.op(), latency_ns, place.length_bytes());
+                free.push(slot);
+                now_ns = at_ns;
+            },
+        );
+        if is_taken {
+            self.account.add_turn(now_ns - from_ns, slots.len() as u64);
+            self.now_ns = now_ns;
+            while let Some(slot) = self.free.pop() {
+                self.replace(slot, block_size_bytes);
+            }
+        }
+        is_taken
+    }
+
+    /// Issues the next I/O, whose bytes are claimed, in `slot`, which has just come back.
+    #[inline]
+    fn replace(&mut self, slot: u16, claimed_bytes: u32) {
+        let stream = &self.seat.stream;
+        let extent = if let Access::Sequential { .. } = stream.plan.access {
+            let cursor = stream.cursor_of(self.seat.number);
+            let extent = cursor.advance(&stream.plan.range, claimed_bytes);
+            if !self.control.is_timed() {
+                self.control
+                    .return_bytes(claimed_bytes - extent.length_bytes);
+            }
+            extent
+        } else {
+            self.draws.extent()
+        };
+        let op = self.draws.op();
+        if op == Op::Write {
+            self.writes_to_flush -= 1;
+        }
+        let Extent {
+            offset_bytes,
+            length_bytes,
+        } = extent;
+        let place = &self.flights.slots()[usize::from(slot)];
+        place.put(op, extent);
+        place.launch(self.now_ns);
+        self.backend.push(Request {
+            op,
+            offset_bytes,
+            length_bytes,
+            tag: (self.now_ns << SLOT_BITS) | u64::from(slot),
+        });
+    }
+}
