@@ -49,14 +49,26 @@ impl<T: Copy> Timeline<T> {
 
     #[inline(never)]
     fn put_between(&mut self, event: (u64, T)) {
+        let near = self.head.max(self.events.len().saturating_sub(NEAR));
+        if near > self.head && self.events[near - 1].0 > event.0 {
+            return self.put_far(event);
+        }
+        // Those after it move up one by one: they are few.
+        self.events.push(event);
+        let late = &mut self.events[near..];
+        let mut place = late.len() - 1;
+        while place > 0 && late[place - 1].0 > event.0 {
+            late[place] = late[place - 1];
+            place -= 1;
+        }
+        late[place] = event;
+    }
+
+    /// The same for a place that is far from the end.
+    #[inline(never)]
+    fn put_far(&mut self, event: (u64, T)) {
         let live = &self.events[self.head..];
-        let after = live.iter().rev().take(NEAR);
-        let after = after.take_while(|one| one.0 > event.0).count();
-        let before = if after < NEAR {
-            live.len() - after
-        } else {
-            live.partition_point(|one| one.0 <= event.0)
-        };
+        let before = live.partition_point(|one| one.0 <= event.0);
         let place = self.head + before;
         if self.head > 0 && before < live.len() / 2 {
             self.events.copy_within(self.head..place, self.head - 1);

@@ -238,14 +238,16 @@ impl Ftl {
                 }
                 while slot < group_end && next < stop {
                     let unit = self.p2l[slot as usize];
-                    if self.l2p[unit as usize] == slot {
-                        self.l2p[unit as usize] = next;
-                        self.p2l[next as usize] = unit;
-                        next += 1;
-                        if GATHERED && slot >> page_shift != last_page {
-                            last_page = slot >> page_shift;
-                            cleaned.read_pages += 1;
-                        }
+                    let known = &mut self.l2p[unit as usize];
+                    let is_valid = *known == slot;
+                    // Without a branch, which would be guessed wrong half of the time: what is not
+                    // valid is written over by the next that is.
+                    *known = if is_valid { next } else { *known };
+                    self.p2l[next as usize] = unit;
+                    next += u32::from(is_valid);
+                    if GATHERED && is_valid && slot >> page_shift != last_page {
+                        last_page = slot >> page_shift;
+                        cleaned.read_pages += 1;
                     }
                     slot += 1;
                 }

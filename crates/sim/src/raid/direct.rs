@@ -139,7 +139,11 @@ impl<D: Device> Array<D> {
     }
 
     /// Takes note of when `member` does something next, which may have changed.
-    #[inline]
+    #[inline(always)]
+    #[allow(
+        clippy::inline_always,
+        reason = "each I/O of a member comes through here"
+    )]
     fn heed(&mut self, member: usize) {
         let member_ns = self.members[member].next_ns();
         let (first_ns, first) = self.next;
