@@ -277,7 +277,8 @@ impl<D: Device> Backend for SimBackend<D> {
         &mut []
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "each I/O comes through here")]
     fn push(&mut self, request: Request) {
         if self.write_through {
             let writes = request.op == Op::Write;

@@ -115,7 +115,11 @@ impl Device for Node {
         each!(self, device => device.serve(op, offset_bytes, length_bytes, at_ns))
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(
+        clippy::inline_always,
+        reason = "each I/O of a session comes through here"
+    )]
     fn submit(
         &mut self,
         ticket: Ticket,
@@ -126,6 +130,9 @@ impl Device for Node {
     ) -> Option<Outcome> {
         // Drives alone are asked most, and straight.
         if let Self::Ssd(drive) = self {
+            if let Some(outcome) = drive.serve_unit(op, offset_bytes, length_bytes, at_ns) {
+                return Some(outcome);
+            }
             return drive.submit(ticket, op, offset_bytes, length_bytes, at_ns);
         }
         self.submit_to_parts(ticket, op, offset_bytes, length_bytes, at_ns)

@@ -106,9 +106,8 @@ impl Ssd {
 impl Device for Ssd {
     #[inline(never)]
     fn serve(&mut self, op: Op, offset_bytes: u64, length_bytes: u32, at_ns: u64) -> Outcome {
-        if let Some(done_ns) = self.serve_unit(op, offset_bytes, length_bytes, at_ns) {
-            let result = length_bytes.cast_signed();
-            return Outcome { done_ns, result };
+        if let Some(outcome) = self.serve_unit(op, offset_bytes, length_bytes, at_ns) {
+            return outcome;
         }
         if op == Op::Flush {
             let done_ns = self.flush(at_ns);

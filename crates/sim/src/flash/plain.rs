@@ -7,6 +7,7 @@ use teijo_engine::request::Op;
 use super::block::UNMAPPED;
 use super::ftl::Ftl;
 use super::ssd::Ssd;
+use crate::device::Outcome;
 use crate::flash::params::Placement;
 
 impl Ftl {
@@ -58,15 +59,16 @@ impl Ssd {
     }
 
     /// Serves a command that reads or writes one whole unit, of a drive that has nothing else to do
-    /// for it; returns when it is done. `None`, and nothing happens, for any other.
-    #[inline]
-    pub(super) fn serve_unit(
+    /// for it. `None`, and nothing happens, for any other.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "half of all calls would be this one")]
+    pub(crate) fn serve_unit(
         &mut self,
         op: Op,
         offset_bytes: u64,
         length_bytes: u32,
         at_ns: u64,
-    ) -> Option<u64> {
+    ) -> Option<Outcome> {
         let unit_bytes = 1 << self.unit_shift;
         let length = u64::from(length_bytes);
         let is_unit = length == unit_bytes && offset_bytes & (unit_bytes - 1) == 0;
@@ -74,11 +76,13 @@ impl Ssd {
             return None;
         }
         let unit = (offset_bytes >> self.unit_shift) as u32;
-        match op {
-            Op::Read => Some(self.read_one(unit, at_ns)),
-            Op::Write => Some(self.write_one(unit, at_ns)),
-            Op::Flush | Op::Discard => None,
-        }
+        let done_ns = match op {
+            Op::Read => self.read_one(unit, at_ns),
+            Op::Write => self.write_one(unit, at_ns),
+            Op::Flush | Op::Discard => return None,
+        };
+        let result = length_bytes.cast_signed();
+        Some(Outcome { done_ns, result })
     }
 
     /// Reads a whole unit, as `read` does.
