@@ -136,12 +136,12 @@ impl LapControl {
     /// Takes `wanted_bytes` for each of `ios`, of workers that one thread steps in turn; false, and
     /// nothing is taken, where that would be the last of the budget or none may be issued.
     #[inline]
-    pub(crate) fn claims_in_turn(&self, wanted_bytes: u32, ios: usize) -> bool {
+    pub(crate) fn claims_in_turn(&self, wanted_bytes: u32, ios: u32) -> bool {
         let left = self.bytes_left.load(Ordering::Relaxed);
         if self.is_timed() {
             return !self.counts_bytes.load(Ordering::Relaxed) || left > 0;
         }
-        let wanted = i64::from(wanted_bytes) * ios as i64;
+        let wanted = i64::from(wanted_bytes) * i64::from(ios);
         if left > wanted {
             self.bytes_left.store(left - wanted, Ordering::Relaxed);
         }

@@ -34,6 +34,7 @@ use crate::stream::Seat;
 use crate::tally::Tally;
 use crate::witness::Account;
 
+use alone::Kind;
 use staging::Staging;
 use turns::Turns;
 
@@ -79,7 +80,7 @@ pub struct Worker<B: Backend, C: Clock> {
     staging: Staging,
     turns: Turns,
     /// Whether a turn may be that of `alone`.
-    is_simple: bool,
+    kind: Kind,
     /// Writes until the next flush; 0 when one is owed.
     writes_to_flush: u64,
     arrivals: Option<Arrivals>,
@@ -120,7 +121,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             draws: Draws::new(seed, plan),
             stamper: Stamper::of_worker(plan.seed, seat.number),
             turns,
-            is_simple: alone::is_simple(&seat.stream, B::HAS_DATA),
+            kind: Kind::of(&seat.stream, B::HAS_DATA),
             staging,
             writes_to_flush: plan.flush_period(),
             arrivals: None,

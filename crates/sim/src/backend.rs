@@ -306,7 +306,7 @@ impl<D: Device> Backend for SimBackend<D> {
     fn take_together(
         &mut self,
         is_whole: impl Fn(Completion) -> bool,
-        is_wanted: impl FnOnce(u64, usize) -> bool,
+        is_wanted: impl FnOnce(u64, u32) -> bool,
         mut take: impl FnMut(u64, Completion),
     ) -> bool {
         let at_ns = self.flying.time_ns(0);
@@ -316,7 +316,7 @@ impl<D: Device> Backend for SimBackend<D> {
         let Some(count) = self.flying.together(at_ns, is_whole) else {
             return false;
         };
-        if count == 0 || !is_wanted(at_ns, count) {
+        if count == 0 || !is_wanted(at_ns, count as u32) {
             return false;
         }
         self.clock.advance(at_ns);

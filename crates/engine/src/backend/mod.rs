@@ -92,7 +92,7 @@ pub trait Backend {
     fn take_together(
         &mut self,
         _is_whole: impl Fn(Completion) -> bool,
-        _is_wanted: impl FnOnce(u64, usize) -> bool,
+        _is_wanted: impl FnOnce(u64, u32) -> bool,
         _take: impl FnMut(u64, Completion),
     ) -> bool
     where

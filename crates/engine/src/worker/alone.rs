@@ -19,18 +19,32 @@ pub struct Leave {
     pub turns: u32,
 }
 
-/// Whether the I/Os of a stream are nothing but reads and writes of one size, each issued when
-/// another came back, of which only number and latency are kept.
-pub(super) fn is_simple(stream: &Stream, has_data: bool) -> bool {
-    let plan = &stream.plan;
-    !has_data
-        && plan.blocks.is_empty()
-        && plan.discard_percent == 0
-        && plan.flush_every_writes == 0
-        && plan.rate.is_none()
-        && !plan.census
-        && stream.ledger.is_none()
-        && !matches!(plan.access, Access::Shuffled { .. })
+/// What the I/Os of a stream are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing but reads and writes of one size, each issued when another came back, of which only
+    /// number and latency are kept.
+    Simple,
+    Other,
+}
+
+impl Kind {
+    pub fn of(stream: &Stream, has_data: bool) -> Self {
+        let plan = &stream.plan;
+        let is_simple = !has_data
+            && plan.blocks.is_empty()
+            && plan.discard_percent == 0
+            && plan.flush_every_writes == 0
+            && plan.rate.is_none()
+            && !plan.census
+            && stream.ledger.is_none()
+            && !matches!(plan.access, Access::Shuffled { .. });
+        if is_simple {
+            Self::Simple
+        } else {
+            Self::Other
+        }
+    }
 }
 
 #[inline]
@@ -40,10 +54,10 @@ fn slot_of(completion: Completion) -> u16 {
 
 impl<B: Backend, C: Clock> Worker<B, C> {
     /// Takes turns that only replace what came back, as many as `leave` allows; returns how many.
-    /// None, where a turn has anything else to do; in real time it always has.
+    /// None where a turn has anything else to do; in real time it always has.
     #[inline]
     pub fn turns_alone(&mut self, leave: Leave) -> u32 {
-        if !self.is_simple || !self.free.is_empty() || self.halted() {
+        if self.kind != Kind::Simple || !self.free.is_empty() || self.halted() {
             return 0;
         }
         let ends_ns = self.control.end_ns().min(self.tally.interval_ends_ns());

@@ -78,7 +78,7 @@ impl Soonest {
 mod wide {
     use core::arch::x86_64::{
         __m256i, _mm256_blendv_epi8, _mm256_castsi256_pd, _mm256_cmpgt_epi64, _mm256_extract_epi64,
-        _mm256_loadu_si256, _mm256_movemask_pd, _mm256_permute4x64_epi64, _mm256_set1_epi64x,
+        _mm256_movemask_pd, _mm256_permute4x64_epi64, _mm256_set1_epi64x, _mm256_set_epi64x,
     };
 
     use super::{GROUP, LANES};
@@ -95,8 +95,8 @@ mod wide {
     fn load(group: &[u64; GROUP]) -> [__m256i; GROUP / LANES] {
         let mut lanes = [_mm256_set1_epi64x(0); GROUP / LANES];
         for (four, lanes) in group.as_chunks::<LANES>().0.iter().zip(&mut lanes) {
-            // SAFETY: four words of 64 bits are 256 bits; the load needs no alignment.
-            *lanes = unsafe { _mm256_loadu_si256(four.as_ptr().cast::<__m256i>()) };
+            let [a, b, c, d] = four.map(u64::cast_signed);
+            *lanes = _mm256_set_epi64x(d, c, b, a);
         }
         lanes
     }

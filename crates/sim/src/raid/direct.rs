@@ -35,11 +35,23 @@ impl<D: Device> Array<D> {
                 length_bytes,
             }),
             Level::Striped => {
-                let (chunk, inside) = (offset_bytes / chunk_bytes, offset_bytes % chunk_bytes);
-                let count = u64::from(self.layout.members);
+                // Each I/O is placed twice, once to look ahead: most by shifts and short divisions.
+                let (chunk, inside) = if chunk_bytes.is_power_of_two() {
+                    let shift = chunk_bytes.trailing_zeros();
+                    (offset_bytes >> shift, offset_bytes & (chunk_bytes - 1))
+                } else {
+                    (offset_bytes / chunk_bytes, offset_bytes % chunk_bytes)
+                };
+                let members = self.layout.members;
+                let (row, member) = if let Ok(chunk) = u32::try_from(chunk) {
+                    (u64::from(chunk / members), chunk % members)
+                } else {
+                    let members = u64::from(members);
+                    (chunk / members, (chunk % members) as u32)
+                };
                 let piece = || Piece {
-                    member: (chunk % count) as u32,
-                    offset_bytes: chunk / count * chunk_bytes + inside,
+                    member,
+                    offset_bytes: row * chunk_bytes + inside,
                     length_bytes,
                 };
                 (inside + length_bytes <= chunk_bytes).then(|| Target::One(piece()))

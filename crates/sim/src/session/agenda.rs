@@ -104,10 +104,9 @@ mod tests {
                 prop_assert_eq!(agenda.first_ns(), due_ns[first]);
                 let others = (0..workers).filter(|&one| one != index);
                 let rival = others.map(|one| (due_ns[one], one)).min();
-                match rival.filter(|rival| rival.0 < u64::MAX) {
-                    Some(rival) => prop_assert_eq!(agenda.rival(index), rival),
-                    None => prop_assert_eq!(agenda.rival(index).0, u64::MAX),
-                }
+                let seen = agenda.rival(index);
+                let seen = (seen.0 < u64::MAX).then_some(seen);
+                prop_assert_eq!(seen, rival.filter(|rival| rival.0 < u64::MAX));
                 if at_ns % 3 > 0 {
                     agenda.put(index, at_ns);
                     due_ns[index] = at_ns;
