@@ -11,7 +11,7 @@ mod plain;
 mod staging;
 mod turns;
 
-pub use alone::Leave;
+pub use turns::Leave;
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -34,9 +34,8 @@ use crate::stream::Seat;
 use crate::tally::Tally;
 use crate::witness::Account;
 
-use alone::Kind;
 use staging::Staging;
-use turns::Turns;
+use turns::{Kind, Turns};
 
 /// The stamp is the low 48 bits of the clock: differences up to 78 hours survive.
 const STAMP_MASK: u64 = (1 << 48) - 1;

@@ -1,51 +1,13 @@
-//! Turns in virtual time in which what comes back is replaced and nothing else happens, in the midst
-//! of a lap and of an interval: nearly all turns of a simulated run. They do what the general turn
-//! does, in the same order and with the same draws, but ask once what holds for many of them.
+//! Turns in virtual time in which what comes back is replaced and nothing else happens, in the
+//! midst of a lap and of an interval: nearly all turns of a simulated run. They do what the general
+//! turn does, in the same order and with the same draws, but ask once what holds for many of them.
 
+use super::turns::{Kind, Leave};
 use super::{Worker, SLOT_BITS, STAMP_MASK};
 use crate::backend::Backend;
 use crate::clock::Clock;
 use crate::plan::Access;
 use crate::request::{Completion, Extent, Op, Request};
-use crate::stream::Stream;
-
-/// What a worker may do before somebody else has a turn.
-#[derive(Clone, Copy, Debug)]
-pub struct Leave {
-    /// Completions before this time are its own to take.
-    pub until_ns: u64,
-    /// A completion after a longer silence is left to be asked about.
-    pub silence_ns: u64,
-    pub turns: u32,
-}
-
-/// What the I/Os of a stream are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Nothing but reads and writes of one size, each issued when another came back, of which only
-    /// number and latency are kept.
-    Simple,
-    Other,
-}
-
-impl Kind {
-    pub fn of(stream: &Stream, has_data: bool) -> Self {
-        let plan = &stream.plan;
-        let is_simple = !has_data
-            && plan.blocks.is_empty()
-            && plan.discard_percent == 0
-            && plan.flush_every_writes == 0
-            && plan.rate.is_none()
-            && !plan.census
-            && stream.ledger.is_none()
-            && !matches!(plan.access, Access::Shuffled { .. });
-        if is_simple {
-            Self::Simple
-        } else {
-            Self::Other
-        }
-    }
-}
 
 #[inline]
 fn slot_of(completion: Completion) -> u16 {

@@ -1,4 +1,4 @@
-//! Which turn a worker makes: the general one, or a shorter one for a stream that is plain.
+//! Which turns a worker makes: the general ones, or shorter ones for a stream that is plain or simple.
 
 use super::staging::Staging;
 use crate::backend::Backend;
@@ -50,6 +50,44 @@ impl Turns {
         match self {
             Self::General => None,
             Self::Plain(op) | Self::Solo(op) => Some(op),
+        }
+    }
+}
+
+/// What a worker may do before somebody else has a turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Leave {
+    /// Completions before this time are its own to take.
+    pub until_ns: u64,
+    /// A completion after a longer silence is left to be asked about.
+    pub silence_ns: u64,
+    pub turns: u32,
+}
+
+/// What the I/Os of a stream are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing but reads and writes of one size, each issued when another came back, of which only
+    /// number and latency are kept.
+    Simple,
+    Other,
+}
+
+impl Kind {
+    pub fn of(stream: &Stream, has_data: bool) -> Self {
+        let plan = &stream.plan;
+        let is_simple = !has_data
+            && plan.blocks.is_empty()
+            && plan.discard_percent == 0
+            && plan.flush_every_writes == 0
+            && plan.rate.is_none()
+            && !plan.census
+            && stream.ledger.is_none()
+            && !matches!(plan.access, Access::Shuffled { .. });
+        if is_simple {
+            Self::Simple
+        } else {
+            Self::Other
         }
     }
 }

@@ -1,5 +1,5 @@
-//! When dies are free: each programs and reads one page after the other, and a read may suspend what
-//! else it does.
+//! When dies are free: each programs and reads one page after the other, and a read may suspend
+//! what else it does.
 
 use super::soonest::Soonest;
 
