@@ -1,4 +1,4 @@
-//! Which turns a worker makes: the general ones, or shorter ones for a stream that is plain or simple.
+//! Which turns a worker makes: general ones, or shorter ones for a stream that is plain or simple.
 
 use super::staging::Staging;
 use crate::backend::Backend;
