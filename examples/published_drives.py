@@ -4,7 +4,8 @@ A drive is fitted to a part of what is published of it; the rest judges it. How 
 come was set before it was looked at: within a quarter. Sources: Intel's data sheets of DC S3700
 and DC P3700; the perftests of oberstet/scratchbox of both, 800 GB and 2 TB (64 threads, raw device,
 600 s); AnandTech's review of the P3700, with the S3700 beside it; ComputerBase's review of the 530
-(AS SSD, as new); TKperf's issue 19 (PM863a, flushed writes of 4 KiB in sequence by 1 to 10 jobs).
+(AS SSD, as new); TKperf's issue 19 (PM863a, flushed writes of 4 KiB in sequence by 1 to 10
+jobs); Percona's "SSD: Free space and write performance" (two ioDrives, striped).
 """
 
 import statistics
@@ -20,6 +21,9 @@ ARTICLE: Final = "single drives, as published"
 P3700_MB_ALONE: Final = 1_000.0
 """MB/s in sequence; "more than 1 GB/s", and 3.7 times that of an S3700."""
 S3700, P3700, I530, PM863A = "s3700-800?scale=120", "p3700?scale=480", "intel-530", "pm863a"
+DUO, DUO_SCALE = "iodrive-duo?scale=60", 60
+DUO_RESERVED: Final = f"{DUO}&nominal_capacity=240GB&op_percent=50.3"
+"""The same flash, a quarter of the capacity kept from the host."""
 NOT_KNOWN: Final = "it is not known why"
 PAGE_BY_PAGE: Final = (
     "the units of a flash page come one after another here, and none is sent before the last one"
@@ -57,7 +61,7 @@ class Figure:
 
 def published(desk: Desk) -> list[Result]:
     """Measure every figure, and say how near those come that nothing was fitted to."""
-    figures = [*_s3700(desk), *_p3700(desk), *_530(desk), *_pm863a(desk)]
+    figures = [*_s3700(desk), *_p3700(desk), *_530(desk), *_pm863a(desk), *_duo(desk)]
     ratios = [each.ratio for each in figures if each.rests == "prediction"]
     most = max(ratios)
     return [
@@ -197,6 +201,37 @@ def _530(desk: Desk) -> Sequence[Figure]:
             why=NOT_KNOWN),
         Figure(said="530: 494.5 MB/s read in sequence", published=494.5, found=read_mb),
     )  # fmt: skip
+
+
+def _duo(desk: Desk) -> Sequence[Figure]:
+    """Write 16 KiB at random, as sysbench does, to 100, 150 and 200 GiB of two cards."""
+    said = {100: 933.60, 150: 613.48, 200: 354.37}
+    found = {gib: _used_duo(desk, DUO, gib) for gib in said}
+    reserved = _used_duo(desk, DUO_RESERVED, 150)
+    return [
+        *(
+            Figure(
+                said=f"ioDrives: {rate:.1f} MiB/s written over {gib} GiB", published=rate,
+                found=found[gib], rests="fit" if gib == 200 else "prediction",
+            )
+            for gib, rate in said.items()
+        ),
+        Figure(
+            said="ioDrives: the same over 150 GiB, 25 % reserved", published=said[150],
+            found=reserved,
+        ),
+    ]  # fmt: skip
+
+
+def _used_duo(desk: Desk, target: str, gib: int) -> float:
+    """Return MiB/s in steady state where so many of 300 GiB are used."""
+    name = "reserved" if target == DUO_RESERVED else "whole"
+    run = desk.run(
+        f"iodrive-duo-{name}-{gib}", "pts.wsat", target,
+        block_size="16KiB", threads="16", queue_depth="1", amount=f"{gib * 1024 // DUO_SCALE}MiB",
+        segments="1", capacity_times="4", check_every="none", max_minutes="1440",
+    )  # fmt: skip
+    return scalars_of(run)[LEVEL] * 16 / 1024
 
 
 def _pm863a(desk: Desk) -> Sequence[Figure]:

@@ -10,7 +10,7 @@ impl Ssd {
     fn cleaning_ns(&mut self, die: u32, cleaned: Cleaned) -> u64 {
         self.counters.page_reads += u64::from(cleaned.read_pages);
         let ns = u64::from(cleaned.read_pages) * self.times.read
-            + u64::from(cleaned.programmed_pages) * self.times.program
+            + u64::from(cleaned.programmed_pages) * (self.times.program + self.times.moved)
             + u64::from(cleaned.erased_blocks) * self.times.erase;
         self.slow.of(die, ns)
     }

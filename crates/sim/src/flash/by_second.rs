@@ -14,8 +14,9 @@ impl SsdParams {
         let moved = pages / alpha;
         // Valid units lie apart: to fill one page, as many pages may have to be read.
         let reads = (moved * page_units).min(pages);
-        let block_ns =
-            reads * self.read_ns as f64 + moved * self.program_ns as f64 + self.erase_ns as f64;
+        let block_ns = reads * self.read_ns as f64
+            + moved * (self.program_ns + self.move_ns) as f64
+            + self.erase_ns as f64;
         let times = self.slow_die.map_or(1.0, |slow| slow.times);
         let lump_ns = match self.pacing {
             Pacing::Lump => block_ns,

@@ -226,6 +226,8 @@ pub struct SsdParams {
     pub read_ns: u64,
     pub transfer_ns: u64,
     pub erase_ns: u64,
+    /// Of each page that cleaning programs, besides.
+    pub move_ns: u64,
     pub read_command_ns: u64,
     pub write_command_ns: u64,
     pub unit_ns: u64,

@@ -16,6 +16,8 @@ pub(super) struct Times {
     /// A codeword, from its page to the controller.
     pub(super) transfer: u64,
     pub(super) erase: u64,
+    /// A page that cleaning programs, besides reading and programming it.
+    pub(super) moved: u64,
     pub(super) flush: u64,
     pub(super) read_command: u64,
     pub(super) write_command: u64,
@@ -52,6 +54,7 @@ impl Times {
             read: of(params.read_ns),
             transfer: of(params.transfer_ns),
             erase: of(params.erase_ns),
+            moved: of(params.move_ns),
             flush: of(params.flush_ns),
             read_command: of(params.read_command_ns),
             write_command: of(params.write_command_ns),

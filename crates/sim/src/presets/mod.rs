@@ -52,7 +52,12 @@ pub fn families() -> [Family; 6] {
         },
         Family {
             name: "On PCI Express",
-            presets: vec![pcie::iodrive(), pcie::p3700(), pcie::nvme_2tb()],
+            presets: vec![
+                pcie::iodrive(),
+                pcie::iodrive_duo(),
+                pcie::p3700(),
+                pcie::nvme_2tb(),
+            ],
         },
         Family {
             name: "Three and four bits a cell",

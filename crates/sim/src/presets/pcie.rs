@@ -4,6 +4,28 @@ use super::preset::{base, Preset, GB, US};
 use crate::device::Label;
 use crate::flash::params::{Duplex, Pacing, SsdParams};
 
+/// What one card of 160 GB of single-level cells is.
+fn iodrive_params() -> SsdParams {
+    SsdParams {
+        nominal_capacity_bytes: 160 * GB,
+        op_percent: 25.0,
+        pacing: Pacing::Paced,
+        dies: 24,
+        program_ns: 167 * US,
+        read_ns: 48 * US,
+        erase_ns: 2_000 * US,
+        read_command_ns: 6_500,
+        write_command_ns: 2 * US,
+        ack_ns: 10 * US,
+        link_mb_per_second: 1_400.0,
+        turnaround_ns: 20 * US,
+        bus_mb_per_second: 1_400.0,
+        read_wait_ns: 165 * US,
+        rmw_ns: 25 * US,
+        ..base()
+    }
+}
+
 pub(super) fn iodrive() -> Preset {
     Preset {
         name: "iodrive",
@@ -16,23 +38,34 @@ pub(super) fn iodrive() -> Preset {
                  31,000 reads a second by 8 threads (5 %; capacity, spare flash and steady state \
                  are not calibrated)",
         },
+        params: iodrive_params(),
+    }
+}
+
+/// Two such cards that the host stripes, as one drive of 300 GiB.
+pub(super) fn iodrive_duo() -> Preset {
+    let card = iodrive_params();
+    Preset {
+        name: "iodrive-duo",
+        about: "two cards of 160 GB on PCI Express, striped by their host",
+        label: Label::Calibrated {
+            to:
+                "one published pair: 354 MiB/s of random writes that use 200 of 300 GiB (3 %; what \
+                 moving a page costs is fitted to it, with 12 % of spare flash, which is not \
+                 published and hardly matters); all else is twice the published card",
+        },
         params: SsdParams {
-            nominal_capacity_bytes: 160 * GB,
-            op_percent: 25.0,
-            pacing: Pacing::Paced,
-            dies: 24,
-            program_ns: 167 * US,
-            read_ns: 48 * US,
-            erase_ns: 2_000 * US,
-            read_command_ns: 6_500,
-            write_command_ns: 2 * US,
-            ack_ns: 10 * US,
-            link_mb_per_second: 1_400.0,
-            turnaround_ns: 20 * US,
-            bus_mb_per_second: 1_400.0,
-            read_wait_ns: 165 * US,
-            rmw_ns: 25 * US,
-            ..base()
+            nominal_capacity_bytes: 300 << 30,
+            op_percent: 12.0,
+            dies: 2 * card.dies,
+            // A moved page takes four times as long as a written one; why is not known.
+            move_ns: 500 * US,
+            read_command_ns: card.read_command_ns / 2,
+            write_command_ns: card.write_command_ns / 2,
+            turnaround_ns: card.turnaround_ns / 2,
+            link_mb_per_second: 2.0 * card.link_mb_per_second,
+            bus_mb_per_second: 2.0 * card.bus_mb_per_second,
+            ..card
         },
     }
 }

@@ -39,6 +39,7 @@ pub fn base() -> SsdParams {
         read_ns: 50 * US,
         transfer_ns: 0,
         erase_ns: 3_000 * US,
+        move_ns: 0,
         read_command_ns: 20 * US,
         write_command_ns: 2 * US,
         unit_ns: 0,

@@ -16,7 +16,7 @@ fn die_seconds(drive: &Ssd, wa: f64) -> f64 {
     let params = drive.params();
     let pages = f64::from(params.pages_per_block);
     let ns = wa * params.program_ns as f64
-        + (wa - 1.0) * params.read_ns as f64
+        + (wa - 1.0) * (params.read_ns + params.move_ns) as f64
         + wa * params.erase_ns as f64 / pages;
     ns / 1e9
 }
@@ -54,6 +54,7 @@ fn steady_iops_are_the_fluid_limit_of_the_dies() {
     for text in [
         "slc-a?capacity=4GiB",
         "slc-a?capacity=4GiB&pacing=paced&op_percent=12.5",
+        "slc-a?capacity=4GiB&move_us=500",
     ] {
         let mut drive = device(&format!("{text}&{EXACT}"));
         let units = drive.capacity_bytes() / 4096;
