@@ -78,8 +78,14 @@ fn the_pm863a_flushes_as_often_as_measured() {
 fn the_p3700_meets_its_data_sheet_alone_and_mixed() {
     let mut drive = session("p3700?scale=480");
     let capacity = bytes(capacity_bytes(&drive));
+    let written = run(&mut drive, sequential(0, 4 * KIB, 1), seconds(0.2));
+    assert_within("µs written in sequence", 1e3 * mean_ms(&written), 20.0, 3.0);
     let written = mb_per_second(&run(&mut drive, sequential(0, 128 * KIB, 32), capacity));
     assert_within("MB/s written", written, 2_000.0, 3.0);
+    let read = run(&mut drive, sequential(100, 4 * KIB, 1), seconds(0.2));
+    assert_within("µs read in sequence", 1e3 * mean_ms(&read), 20.0, 3.0);
+    let read = run(&mut drive, sequential(100, 128 * KIB, 1), seconds(0.2));
+    assert_within("MB/s read in sequence", mb_per_second(&read), 1_000.0, 3.0);
     let read = iops(&run(&mut drive, random(100, 4 * KIB, 128), seconds(0.5)));
     assert_within("reads a second", read, 450_000.0, 3.0);
     let alone = iops(&run(&mut drive, random(100, 4 * KIB, 1), seconds(0.5)));
