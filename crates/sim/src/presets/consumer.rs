@@ -42,10 +42,12 @@ pub(super) fn intel_530() -> Preset {
         name: "intel-530",
         about: "240 GB MLC client drive, SATA 6 Gb/s, compresses",
         label: Label::Calibrated {
-            to: "one published drive as new: 303 MB/s of random data written in sequence, 21.9 \
-                 MB/s of 4 KiB read alone (3 %); random rates and link of its data sheet (41,000 \
-                 reads and up to 80,000 writes a second, 540 MB/s); spare flash is what is left of \
-                 256 GiB after its parity die, and its worn state is not calibrated",
+            to:
+                "one published drive: 303 MB/s of random data written in sequence as new and 241.5 \
+                 when all of it has been written before, 21.9 MB/s of 4 KiB read alone (3 %); \
+                 random rates and link of its data sheet (41,000 reads and up to 80,000 writes a \
+                 second, 540 MB/s); spare flash is what is left of 256 GiB after its parity die, \
+                 and what it does when it is full and worn is not calibrated",
         },
         params: SsdParams {
             nominal_capacity_bytes: 240 * GB,
@@ -59,6 +61,7 @@ pub(super) fn intel_530() -> Preset {
             link_mb_per_second: 540.0,
             bus_mb_per_second: 550.0,
             rmw_ns: 250 * US,
+            seq_ss_factor: 0.832,
             compression: COMPRESSION,
             ..base()
         },
@@ -88,6 +91,38 @@ pub(super) fn sp900() -> Preset {
             link_mb_per_second: 540.0,
             bus_mb_per_second: 250.0,
             rmw_ns: 160 * US,
+            compression: COMPRESSION,
+            ..base()
+        },
+    }
+}
+
+pub(super) fn vertex3() -> Preset {
+    Preset {
+        name: "vertex3",
+        about: "120 GB MLC client drive, SATA 6 Gb/s, compresses",
+        label: Label::Calibrated {
+            to: "one published drive: 162.1 MB/s of random data written in sequence as new, and \
+                 101.5 when it was worn and then trimmed (3 %); 128 GiB of flash as published, all \
+                 that is more than its capacity is spare; pages and blocks are those of flash of its \
+                 kind, reads those of intel-530, and random rates are not calibrated",
+        },
+        params: SsdParams {
+            nominal_capacity_bytes: 120 * GB,
+            op_percent: 14.5,
+            placement: Placement::Free,
+            pages_per_block: 512,
+            program_ns: 418 * US,
+            read_ns: 50 * US,
+            // What is left of a single read of intel-530.
+            transfer_ns: 73 * US,
+            read_command_ns: 16_800,
+            write_command_ns: 4_900,
+            ack_ns: 40 * US,
+            link_mb_per_second: 540.0,
+            bus_mb_per_second: 550.0,
+            rmw_ns: 250 * US,
+            seq_ss_factor: 0.61,
             compression: COMPRESSION,
             ..base()
         },

@@ -48,6 +48,7 @@ pub fn families() -> [Family; 6] {
                 consumer::intel_330(),
                 consumer::intel_530(),
                 consumer::sp900(),
+                consumer::vertex3(),
             ],
         },
         Family {
