@@ -103,9 +103,9 @@ pub(super) fn vertex3() -> Preset {
         about: "120 GB MLC client drive, SATA 6 Gb/s, compresses",
         label: Label::Calibrated {
             to: "one published drive: 162.1 MB/s of random data written in sequence as new, and \
-                 101.5 when it was worn and then trimmed (3 %); 128 GiB of flash as published, all \
-                 that is more than its capacity is spare; pages and blocks are those of flash of its \
-                 kind, reads those of intel-530, and random rates are not calibrated",
+                 101.5 when it was worn and then trimmed (3 %); 128 GiB of flash as published, of \
+                 which all that is more than its capacity is spare; pages and blocks are those of \
+                 flash of its kind, reads those of intel-530, and random rates are not calibrated",
         },
         params: SsdParams {
             nominal_capacity_bytes: 120 * GB,
