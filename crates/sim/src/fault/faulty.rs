@@ -3,13 +3,14 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use teijo_engine::request::Op;
 
 use super::injected::Injected;
 use super::lottery::{Draw, Lottery};
 use super::params::{Befalls, FaultParams, FAULT_PARAMETERS};
+use super::requests::Requests;
 use super::thin::Thin;
 use super::window::Window;
 use crate::clip::{LOGICAL_BLOCK_BYTES, NO_SPACE};
@@ -50,10 +51,12 @@ pub struct Faulty<D> {
     pub(super) lottery: Lottery,
     pub(super) thin: Option<Thin>,
     pub(super) window: Window,
-    pub(super) requests: BTreeMap<Io, Request>,
+    pub(super) requests: Requests,
     /// Ends that are reported later than the part reported them: (time, I/O, result).
     pub(super) later: BinaryHeap<Reverse<(u64, Io, i32)>>,
     pub(super) now_ns: u64,
+    /// When it next does something that does not come from the part.
+    due_ns: u64,
     pub(super) ios: u64,
     pub(super) moved_bytes: u64,
     pub(super) written_bytes: u64,
@@ -76,11 +79,12 @@ impl<D: Device> Faulty<D> {
         let given = params.clone();
         let params = params.scaled_down(part.facts().scale());
         let thin = |limit_bytes| Thin::new(part.capacity_bytes(), limit_bytes);
-        Self {
+        let mut faulty = Self {
+            due_ns: u64::MAX,
             lottery: Lottery::new(params.seed),
             thin: params.enospc_after_bytes.map(thin),
             window: Window::new(params.volatile_bytes),
-            requests: BTreeMap::new(),
+            requests: Requests::default(),
             later: BinaryHeap::new(),
             now_ns: 0,
             ios: 0,
@@ -97,7 +101,16 @@ impl<D: Device> Faulty<D> {
             downstream: Downstream::new(part),
             given,
             params,
-        }
+        };
+        faulty.look_ahead();
+        faulty
+    }
+
+    /// Looks when it next does something that does not come from the part.
+    #[inline]
+    fn look_ahead(&mut self) {
+        let later_ns = self.later.peek().map_or(u64::MAX, |Reverse(later)| later.0);
+        self.due_ns = later_ns.min(self.own_ns());
     }
 
     /// The device within.
@@ -108,6 +121,9 @@ impl<D: Device> Faulty<D> {
     /// Whether a media error befalls an I/O that comes in now.
     fn fails(&self, op: Op, offset_bytes: u64, length_bytes: u32) -> bool {
         let params = &self.params;
+        if params.eio_percent <= 0.0 && params.eio_size_bytes == 0 {
+            return false;
+        }
         let is_meant = match params.eio_of {
             Befalls::Reads => op == Op::Read,
             Befalls::Writes => op == Op::Write,
@@ -141,7 +157,7 @@ impl<D: Device> Faulty<D> {
     }
 
     pub(super) fn send(&mut self, io: Io, at_ns: u64) {
-        let Some(request) = self.requests.get_mut(&io) else {
+        let Some(request) = self.requests.get_mut(io) else {
             return;
         };
         request.sent_ns = Some(at_ns);
@@ -158,16 +174,19 @@ impl<D: Device> Faulty<D> {
     /// The part has ended an I/O, which is reported now or later.
     fn answered(&mut self, io: Io, outcome: Outcome, ended: &mut Vec<Ended>) {
         // The host has had the end of this I/O already: nobody waits for it.
-        let Some(request) = self.requests.get(&io) else {
+        let Some(request) = self.requests.get(io) else {
             return;
         };
         let Outcome { done_ns, result } = outcome;
+        if self.params.slow_factor <= 1.0 {
+            return self.tell(io, result, done_ns, ended);
+        }
         let capacity_bytes = self.downstream.device().capacity_bytes() as f64;
         let from = self.params.slow_from_percent / 100.0 * capacity_bytes;
         let to = from + self.params.slow_percent / 100.0 * capacity_bytes;
         let place = request.offset_bytes as f64;
         let moves = matches!(request.op, Op::Read | Op::Write);
-        if self.params.slow_factor > 1.0 && moves && (from..to).contains(&place) {
+        if moves && (from..to).contains(&place) {
             self.injected.slowed += 1;
             let took_ns = done_ns - request.sent_ns.unwrap_or(done_ns);
             let more_ns = (self.params.slow_factor - 1.0) * took_ns as f64;
@@ -187,7 +206,7 @@ impl<D: Device> Faulty<D> {
             self.later.push(Reverse((until_ns, io, result)));
             return;
         }
-        let Some(request) = self.requests.get(&io) else {
+        let Some(request) = self.requests.get(io) else {
             return;
         };
         let result = if request.fails && result >= 0 {
@@ -201,68 +220,23 @@ impl<D: Device> Faulty<D> {
     }
 
     pub(super) fn end(&mut self, io: Io, result: i32, done_ns: u64, ended: &mut Vec<Ended>) {
-        if let Some(Request { ticket, .. }) = self.requests.remove(&io) {
+        if let Some(Request { ticket, .. }) = self.requests.take(io) {
             let outcome = Outcome { done_ns, result };
             ended.push(Ended { ticket, outcome });
         }
     }
 
-    /// What becomes of the data of an I/O that succeeded.
-    fn harm(&mut self, io: Io, result: i32) {
-        let Some(&request) = self.requests.get(&io) else {
-            return;
-        };
-        let Request {
-            ticket,
-            op,
-            offset_bytes,
-            length_bytes,
-            mark,
-            ..
-        } = request;
-        let is_whole = result == length_bytes.cast_signed();
-        let falls = |draw, percent| is_whole && self.lottery.falls(draw, io, percent);
-        let sectors = u64::from(length_bytes / LOGICAL_BLOCK_BYTES);
-        match op {
-            Op::Read if falls(Draw::Stale, self.params.stale_percent) => {
-                self.injected.stale += 1;
-                self.damage.push(Damage::Stale { ticket });
+    /// Does what is due at `at_ns` and does not come from the part.
+    #[cold]
+    fn act(&mut self, at_ns: u64, ended: &mut Vec<Ended>) {
+        // What is reported late waits for the silence to be over, also if both are due now.
+        let silence_is_over = self.silent_until_ns.is_some_and(|ns| ns <= at_ns);
+        match self.later.peek() {
+            Some(&Reverse((later_ns, io, result))) if later_ns <= at_ns && !silence_is_over => {
+                self.later.pop();
+                self.tell(io, result, at_ns, ended);
             }
-            Op::Read if falls(Draw::Flipped, self.params.flip_percent) => {
-                self.injected.flipped += 1;
-                let bits = u64::from(length_bytes) * 8;
-                let bit = self.lottery.below(Draw::Bit, io, bits);
-                self.damage.push(Damage::Flipped { ticket, bit });
-            }
-            Op::Read | Op::Discard => {}
-            Op::Flush => self.window.flush(mark),
-            Op::Write if result < 0 => {}
-            Op::Write => {
-                let mut kept_bytes = result.cast_unsigned();
-                if falls(Draw::Dropped, self.params.drop_percent) {
-                    self.injected.dropped += 1;
-                    kept_bytes = 0;
-                } else if sectors > 1 && falls(Draw::Torn, self.params.torn_percent) {
-                    self.injected.torn += 1;
-                    let kept = 1 + self.lottery.below(Draw::Kept, io, sectors - 1);
-                    kept_bytes = kept as u32 * LOGICAL_BLOCK_BYTES;
-                }
-                if kept_bytes < length_bytes {
-                    self.damage.push(Damage::Kept {
-                        ticket,
-                        bytes: kept_bytes,
-                    });
-                }
-                self.window.put((offset_bytes, u64::from(kept_bytes)));
-                self.written_bytes += u64::from(length_bytes);
-                if self
-                    .cut_after_bytes
-                    .is_some_and(|bytes| bytes <= self.written_bytes)
-                {
-                    self.cut_after_bytes = None;
-                    self.cut_at_ns = Some(self.now_ns);
-                }
-            }
+            Some(_) | None => self.own_step(at_ns, ended),
         }
     }
 
@@ -324,41 +298,35 @@ impl<D: Device> Device for Faulty<D> {
         let io = self.ios;
         self.ios += 1;
         self.moved_bytes += u64::from(length_bytes);
-        self.requests.insert(io, request);
+        self.requests.put(io, request);
         let cut_is_due = self.cut_at_ns.is_some_and(|ns| ns <= at_ns);
         if self.silent_until_ns.is_some() || cut_is_due {
             self.injected.held += 1;
         } else {
             self.send(io, at_ns);
         }
+        self.look_ahead();
         None
     }
 
+    #[inline]
     fn next_ns(&self) -> u64 {
-        let later_ns = self.later.peek().map_or(u64::MAX, |Reverse(later)| later.0);
-        let first_ns = self.downstream.next_ns().min(later_ns).min(self.own_ns());
-        first_ns.max(self.now_ns)
+        self.downstream.next_ns().min(self.due_ns).max(self.now_ns)
     }
 
     fn step(&mut self, ended: &mut Vec<Ended>) {
         self.damage.clear();
-        let at_ns = self.next_ns();
+        let below_ns = self.downstream.next_ns();
+        let at_ns = below_ns.min(self.due_ns).max(self.now_ns);
         self.now_ns = at_ns;
-        if self.downstream.next_ns() <= at_ns {
+        if below_ns <= at_ns {
             if let Some((io, outcome)) = self.downstream.step() {
                 self.answered(io, outcome, ended);
             }
-            return;
+        } else {
+            self.act(at_ns, ended);
         }
-        // What is reported late waits for the silence to be over, also if both are due now.
-        let silence_is_over = self.silent_until_ns.is_some_and(|ns| ns <= at_ns);
-        match self.later.peek() {
-            Some(&Reverse((later_ns, io, result))) if later_ns <= at_ns && !silence_is_over => {
-                self.later.pop();
-                self.tell(io, result, at_ns, ended);
-            }
-            Some(_) | None => self.own_step(at_ns, ended),
-        }
+        self.look_ahead();
     }
 
     fn is_far(&self) -> bool {
@@ -372,9 +340,11 @@ impl<D: Device> Device for Faulty<D> {
 
     fn purge(&mut self, at_ns: u64) -> u64 {
         let mut at_ns = self.settle(at_ns);
+        self.look_ahead();
         match self.silent_until_ns {
             Some(u64::MAX) => {
                 self.gone = true;
+                self.look_ahead();
                 return at_ns.saturating_add(self.params.timeout_ns);
             }
             Some(until_ns) => at_ns = at_ns.max(until_ns),
@@ -408,6 +378,7 @@ impl<D: Device> Device for Faulty<D> {
             self.own_step(own_ns, &mut ended);
         }
         self.now_ns = self.now_ns.max(to_ns);
+        self.look_ahead();
         assert!(ended.is_empty(), "nothing was in flight");
     }
 

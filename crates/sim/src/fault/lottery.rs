@@ -32,10 +32,14 @@ impl Lottery {
     }
 
     /// Whether it befalls I/O number `io`.
+    #[inline]
     pub fn falls(&self, draw: Draw, io: u64, percent: f64) -> bool {
+        if percent <= 0.0 {
+            return false;
+        }
         // 53 bits are a uniform double of 0 to below 1.
         let uniform = (self.number(draw, io) >> 11) as f64 / (1_u64 << 53) as f64;
-        percent > 0.0 && uniform * 100.0 < percent
+        uniform * 100.0 < percent
     }
 
     /// A number below `end`, which is not 0.

@@ -41,15 +41,18 @@ impl<D: Device> Faulty<D> {
         let ios: Vec<Io> = self
             .requests
             .iter()
-            .filter_map(|(&io, request)| struck(request).then_some(io))
+            .filter_map(|(io, request)| struck(request).then_some(io))
             .collect();
         for io in ios {
-            let Request {
+            let Some(&Request {
                 ticket,
                 op,
                 length_bytes,
                 ..
-            } = self.requests[&io];
+            }) = self.requests.get(io)
+            else {
+                continue;
+            };
             if op == Op::Write && length_bytes > 0 {
                 let sectors = u64::from(length_bytes / LOGICAL_BLOCK_BYTES);
                 let kept = self.lottery.below(Draw::Kept, io, sectors + 1);
@@ -87,7 +90,7 @@ impl<D: Device> Faulty<D> {
     fn give_up(&mut self, at_ns: u64, ended: &mut Vec<Ended>) {
         self.gone = true;
         self.silent_until_ns = None;
-        let ios: Vec<Io> = self.requests.keys().copied().collect();
+        let ios: Vec<Io> = self.requests.iter().map(|(io, _)| io).collect();
         for io in ios {
             self.end(io, NO_DEVICE, at_ns, ended);
         }
@@ -95,7 +98,7 @@ impl<D: Device> Faulty<D> {
 
     /// When the oldest I/O is given up, if the device says nothing until then.
     fn deadline_ns(&self) -> u64 {
-        match self.requests.first_key_value() {
+        match self.requests.oldest() {
             Some((_, oldest)) if self.silent_until_ns.is_some() => {
                 oldest.at_ns.saturating_add(self.params.timeout_ns)
             }
@@ -121,7 +124,7 @@ impl<D: Device> Faulty<D> {
             self.silent_until_ns = None;
             let held = self.requests.iter();
             let held: Vec<Io> = held
-                .filter_map(|(&io, request)| request.sent_ns.is_none().then_some(io))
+                .filter_map(|(io, request)| request.sent_ns.is_none().then_some(io))
                 .collect();
             for io in held {
                 self.send(io, at_ns);
@@ -130,7 +133,7 @@ impl<D: Device> Faulty<D> {
             if self.silent_until_ns == Some(u64::MAX) {
                 self.injected.timed_out += self.requests.len() as u64;
                 self.give_up(at_ns, ended);
-            } else if let Some((&io, _)) = self.requests.first_key_value() {
+            } else if let Some((io, _)) = self.requests.oldest() {
                 self.injected.timed_out += 1;
                 self.end(io, TIMED_OUT, at_ns, ended);
             }
