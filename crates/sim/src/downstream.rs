@@ -7,12 +7,20 @@ use teijo_engine::request::Op;
 use crate::device::{Device, Ended, Outcome, Ticket};
 use crate::timeline::Timeline;
 
+/// What happens below next: by the device itself, and of that and the ends.
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    device_ns: u64,
+    first_ns: u64,
+}
+
 /// A device below, and what is in flight there. `T` says why an I/O was sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Downstream<T, D> {
     device: D,
-    /// When the device next does something by itself; `None` where it has to be asked.
-    device_ns: Option<u64>,
+    /// When the device next does something by itself, and when that or an end is due first;
+    /// `None` where the device has to be asked.
+    known: Option<Due>,
     flights: Vec<Option<T>>,
     free: Vec<u32>,
     /// (flight, result) of ends that the device reported before their time.
@@ -24,7 +32,7 @@ impl<T, D: Device> Downstream<T, D> {
     pub fn new(device: D) -> Self {
         Self {
             device,
-            device_ns: None,
+            known: None,
             flights: Vec::new(),
             free: Vec::new(),
             told: Timeline::with_capacity(0),
@@ -38,7 +46,7 @@ impl<T, D: Device> Downstream<T, D> {
 
     /// The device, to be purged or set; it is sent I/O by `send` alone.
     pub fn device_mut(&mut self) -> &mut D {
-        self.device_ns = None;
+        self.known = None;
         &mut self.device
     }
 
@@ -60,10 +68,20 @@ impl<T, D: Device> Downstream<T, D> {
         let told = self
             .device
             .submit(ticket, op, offset_bytes, length_bytes, at_ns);
-        self.device_ns = Some(self.device.next_ns());
         if let Some(outcome) = told {
             self.tell(flight, outcome);
         }
+        self.look(self.device.next_ns());
+    }
+
+    /// Notes when the device next does something by itself, and what is due first.
+    #[inline]
+    fn look(&mut self, device_ns: u64) {
+        let first_ns = self.told.time_ns(0).min(device_ns);
+        self.known = Some(Due {
+            device_ns,
+            first_ns,
+        });
     }
 
     /// Submits one I/O as `submit` does. One whose end is known at once is over, and that is its
@@ -75,7 +93,7 @@ impl<T, D: Device> Downstream<T, D> {
     ) -> Option<Outcome> {
         let flight = self.take_off(why);
         let outcome = submit(&mut self.device, Ticket::from(flight));
-        self.device_ns = None;
+        self.known = None;
         let outcome = outcome?;
         self.flights[flight as usize] = None;
         self.free.push(flight);
@@ -100,23 +118,29 @@ impl<T, D: Device> Downstream<T, D> {
 
     #[inline]
     fn device_ns(&self) -> u64 {
-        self.device_ns.unwrap_or_else(|| self.device.next_ns())
+        self.known
+            .map_or_else(|| self.device.next_ns(), |due| due.device_ns)
     }
 
     /// When an I/O next ends or the device next does something by itself; `u64::MAX` for never.
     #[inline]
     pub fn next_ns(&self) -> u64 {
-        self.told.time_ns(0).min(self.device_ns())
+        match self.known {
+            Some(due) => due.first_ns,
+            None => self.told.time_ns(0).min(self.device.next_ns()),
+        }
     }
 
     /// Does what is due first and returns the I/O that ended by it, if one did. At equal times
     /// the ends come first: what the one above sends then is there when the device chooses.
     #[inline]
     pub fn step(&mut self) -> Option<(T, Outcome)> {
-        let Some((done_ns, (flight, result))) = self.told.take_until(self.device_ns()) else {
+        let device_ns = self.device_ns();
+        let Some((done_ns, (flight, result))) = self.told.take_until(device_ns) else {
             self.step_device();
             return None;
         };
+        self.look(device_ns);
         self.free.push(flight);
         let why = self.flights[flight as usize].take();
         let why = why.expect("a flight ends once");
@@ -126,11 +150,11 @@ impl<T, D: Device> Downstream<T, D> {
     fn step_device(&mut self) {
         let mut ended = std::mem::take(&mut self.ended);
         self.device.step(&mut ended);
-        self.device_ns = Some(self.device.next_ns());
         for Ended { ticket, outcome } in ended.drain(..) {
             self.tell(ticket as u32, outcome);
         }
         self.ended = ended;
+        self.look(self.device.next_ns());
     }
 }
 
