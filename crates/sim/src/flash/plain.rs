@@ -149,6 +149,14 @@ impl Ssd {
     /// Writes a unit for which a block is opened or a die passed over.
     #[cold]
     fn write_between(&mut self, unit: u32, sent_ns: u64) {
+        if let Some(held) = &mut self.held {
+            let start_bytes = u64::from(unit) << self.unit_shift;
+            held.put(
+                self.buffer_next,
+                start_bytes,
+                start_bytes + (1 << self.unit_shift),
+            );
+        }
         self.write_unit(unit, true, sent_ns);
     }
 
@@ -260,6 +268,11 @@ mod tests {
                 let known = long.serve(op, offset_bytes, length_bytes, at_ns);
                 let seen = short.serve(op, offset_bytes, length_bytes, at_ns);
                 assert_eq!(seen, known, "{text}: {op:?} {number}");
+                assert_eq!(
+                    short.volatile(at_ns),
+                    long.volatile(at_ns),
+                    "{text}: {number}"
+                );
                 if number % 8 == 0 {
                     at_ns = at_ns.max(known.done_ns);
                 }
