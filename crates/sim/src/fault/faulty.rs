@@ -10,7 +10,7 @@ use teijo_engine::request::Op;
 use super::injected::Injected;
 use super::lottery::{Draw, Lottery};
 use super::params::{Befalls, FaultParams, FAULT_PARAMETERS};
-use super::requests::Requests;
+use super::requests::{Io, Request, Requests};
 use super::thin::Thin;
 use super::window::Window;
 use crate::clip::{LOGICAL_BLOCK_BYTES, NO_SPACE};
@@ -21,25 +21,6 @@ use crate::members::{members_counts, members_facts};
 
 const IO_ERROR: i32 = -5;
 pub(super) const NO_DEVICE: i32 = -19;
-
-/// The number of an I/O, in order of arrival.
-pub(super) type Io = u64;
-
-/// An I/O whose end the host has not seen.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Request {
-    pub ticket: Ticket,
-    pub op: Op,
-    pub offset_bytes: u64,
-    pub length_bytes: u32,
-    pub at_ns: u64,
-    /// When it was passed on to the part; `None` while it is held back.
-    pub sent_ns: Option<u64>,
-    /// It fails with an I/O error, whatever the part says.
-    pub fails: bool,
-    /// Of a flush: what it makes durable.
-    pub mark: u64,
-}
 
 /// A device that fails. See `docs/reference/simulated-faults.md`.
 #[derive(Clone, Debug)]

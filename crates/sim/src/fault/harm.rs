@@ -3,8 +3,9 @@
 
 use teijo_engine::request::Op;
 
-use super::faulty::{Faulty, Io, Request};
+use super::faulty::Faulty;
 use super::lottery::Draw;
+use super::requests::{Io, Request};
 use crate::clip::LOGICAL_BLOCK_BYTES;
 use crate::device::{Damage, Device};
 

@@ -2,8 +2,9 @@
 
 use teijo_engine::request::Op;
 
-use super::faulty::{Faulty, Io, Request, NO_DEVICE};
+use super::faulty::{Faulty, NO_DEVICE};
 use super::lottery::Draw;
+use super::requests::{Io, Request};
 use crate::clip::LOGICAL_BLOCK_BYTES;
 use crate::device::{Damage, Device, Ended};
 use crate::stretches::union;

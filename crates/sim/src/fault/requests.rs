@@ -3,7 +3,28 @@
 
 use std::collections::VecDeque;
 
-use super::faulty::{Io, Request};
+use teijo_engine::request::Op;
+
+use crate::device::Ticket;
+
+/// The number of an I/O, in order of arrival.
+pub(super) type Io = u64;
+
+/// An I/O whose end the host has not seen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    pub ticket: Ticket,
+    pub op: Op,
+    pub offset_bytes: u64,
+    pub length_bytes: u32,
+    pub at_ns: u64,
+    /// When it was passed on to the part; `None` while it is held back.
+    pub sent_ns: Option<u64>,
+    /// It fails with an I/O error, whatever the part says.
+    pub fails: bool,
+    /// Of a flush: what it makes durable.
+    pub mark: u64,
+}
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Requests {
