@@ -1,20 +1,17 @@
 //! RAM in front of a device: the write cache of a controller or a driver, and the page cache of a
 //! host. `ram` is the device, `front` what it does with host I/Os, `drain` how dirty data gets
 //! below, `around` what a file system asks of it besides, `policy` its
-//! settings; `extents` (of `sectors`), `flying`, `lru`, `slab` and `streams` are its
-//! memory.
+//! settings; `extents`, `lru`, `slab` and `streams` are its memory.
 
 mod around;
 mod drain;
 mod extents;
-mod flying;
 mod front;
 mod in_flight;
 mod lru;
 pub mod params;
 mod policy;
 mod ram;
-mod sectors;
 mod slab;
 mod streams;
 

@@ -21,19 +21,12 @@ const EACH_BYTES: u64 = 8 << 10;
 const ZONE_BYTES: u64 = 24;
 /// Thin provisioning has a bit for this.
 const THIN_BYTES: u64 = 4096 * 8;
-/// Of each unit that a cache keeps clean: two uses of it, while their list grows.
-const CLEAN_UNIT_BYTES: u64 = 112;
-/// What a table takes that grows to twice its size, and is copied for that.
-const GROWING: u64 = 3;
-/// Pages of the tables of caches: of so many clean units, or so many bytes that may be dirty, of
-/// which nothing lies nearer than a stretch; and what the table has of each, there or not.
-const PAGE_BYTES: u64 = 128;
-const PAGE_UNITS: u64 = 32;
-const PAGE_DIRTY_BYTES: u64 = 512 << 10;
+/// Of each unit that a cache keeps clean, while its tables grow to twice their size: its place in
+/// the order, and where to find that.
+const CLEAN_UNIT_BYTES: u64 = 200;
+/// Of each stretch that is dirty, in trees that are half full; shorter ones than this are rare.
+const EXTENT_BYTES: u64 = 96;
 const STRETCH_BYTES: u64 = 4096;
-const PLACE_BYTES: u64 = 8;
-/// Dirty data is in two tables: what is flushed, and what came after it.
-const DIRTY_TABLES: u64 = 2;
 /// Of each slot of an SSD cache: masks, order, and what waits; and of each chunk behind it.
 const SLOT_BYTES: u64 = 240;
 const CACHED_CHUNK_BYTES: u64 = 12;
@@ -119,9 +112,9 @@ impl Whole {
                 let part = self.need_of_parts(written)?;
                 // Its memory is not scaled, and no more of it is used than the device has.
                 let memory_bytes = params.memory_bytes.min(part.capacity_bytes);
-                let clean = clean_need(memory_bytes, params.page_bytes, part);
+                let clean = memory_bytes / u64::from(params.page_bytes) * CLEAN_UNIT_BYTES;
                 let dirty_bytes = memory_bytes as f64 * params.dirty_percent / 100.0;
-                Ok(part.and(clean + dirty_need(dirty_bytes as u64, part)))
+                Ok(part.and(clean + dirty_bytes as u64 / STRETCH_BYTES * EXTENT_BYTES))
             }
             Assembly::SsdCache => {
                 let params = SsdCacheParams::default();
@@ -182,26 +175,13 @@ fn cache_bytes(params: &CacheParams, part: Need) -> u64 {
     let size_bytes = part.scaled(params.size_bytes);
     let is_dirty = params.mode == Mode::WriteBack;
     let is_clean = params.mode != Mode::Off && params.read_cache;
-    dirty_need(size_bytes, part) * u64::from(is_dirty)
-        + clean_need(size_bytes, params.unit_bytes, part) * u64::from(is_clean)
-}
-
-/// What the tables take of up to `dirty_bytes` that are dirty.
-fn dirty_need(dirty_bytes: u64, part: Need) -> u64 {
-    let all = part.capacity_bytes / PAGE_DIRTY_BYTES + 1;
-    let pages = all.min(dirty_bytes / STRETCH_BYTES);
-    DIRTY_TABLES * GROWING * (pages * PAGE_BYTES + all * PLACE_BYTES)
-}
-
-/// The same of `size_bytes` that are clean, in units of `unit_bytes`.
-fn clean_need(size_bytes: u64, unit_bytes: u32, part: Need) -> u64 {
-    let units = size_bytes / u64::from(unit_bytes);
-    let all = part.capacity_bytes / u64::from(unit_bytes) / PAGE_UNITS + 1;
-    units * CLEAN_UNIT_BYTES + GROWING * (all.min(units) * PAGE_BYTES + all * PLACE_BYTES)
+    size_bytes / STRETCH_BYTES * EXTENT_BYTES * u64::from(is_dirty)
+        + size_bytes / u64::from(params.unit_bytes) * CLEAN_UNIT_BYTES * u64::from(is_clean)
 }
 
 fn host_cache_bytes(params: &HostCacheParams, part: Need) -> u64 {
     let size_bytes = part.scaled(params.memory_bytes);
     let dirty_bytes = (size_bytes as f64 * params.dirty_percent / 100.0) as u64;
-    dirty_need(dirty_bytes, part) + clean_need(size_bytes, params.page_bytes, part)
+    dirty_bytes / STRETCH_BYTES * EXTENT_BYTES
+        + size_bytes / u64::from(params.page_bytes) * CLEAN_UNIT_BYTES
 }
