@@ -1,28 +1,24 @@
-//! Where the next I/O goes and what it does: random offsets by multiplication (no modulo, no bias
-//! to speak of), even or skewed, and the one cursor that all threads of an ordered stream share.
+//! Where I/Os may go: the places of a range and their zones, and the cursors that all threads of an
+//! ordered stream share. Random places are drawn in `draws`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use crate::permutation::Permutation;
-use crate::plan::{Access, Order, Range, StreamPlan, Zone};
-use crate::request::{Extent, Op};
-use crate::seed::{derive_seed, scale};
-use crate::skew::{AliasTable, Pareto, Zipf};
+use crate::plan::{Order, Range, Zone};
+use crate::request::Extent;
+use crate::seed::derive_seed;
 
 /// Where blocks of one length may begin: every so many bytes of a segment.
 #[derive(Clone, Copy, Debug)]
-struct Grid {
-    length_bytes: u32,
+pub(crate) struct Grid {
+    pub length_bytes: u32,
     step_bytes: u32,
     per_segment: u64,
-    places: u64,
+    pub places: u64,
 }
 
 impl Grid {
-    fn new(length_bytes: u32, step_bytes: u32, range: &Range) -> Self {
+    pub fn new(length_bytes: u32, step_bytes: u32, range: &Range) -> Self {
         let room_bytes = range.segment_bytes.checked_sub(u64::from(length_bytes));
         let per_segment = room_bytes.map_or(0, |room| room / u64::from(step_bytes) + 1);
         Self {
@@ -34,7 +30,7 @@ impl Grid {
     }
 
     #[inline]
-    fn offset_bytes(&self, place: u64, range: &Range) -> u64 {
+    pub fn offset_bytes(&self, place: u64, range: &Range) -> u64 {
         let relative_bytes = if range.segments == 1 {
             place * u64::from(self.step_bytes)
         } else {
@@ -59,178 +55,6 @@ pub(crate) fn lay_zones(zones: &[Zone], places: u64) -> Option<Vec<(u64, u64)>> 
         (laid.1 > 0).then_some(laid)
     };
     zones.iter().map(&mut lay).collect()
-}
-
-/// How a place is drawn.
-#[derive(Debug)]
-enum Pattern {
-    Uniform,
-    /// Zones of each size in turn.
-    Zoned(AliasTable, Vec<Vec<(u64, u64)>>),
-    Zipf(Zipf, Permutation),
-    Pareto(Pareto, Permutation),
-}
-
-impl Pattern {
-    fn new(plan: &StreamPlan, grids: &[Grid]) -> Self {
-        // A rank has one place for all sizes: every one of them fits where the longest does.
-        let places = grids
-            .iter()
-            .map(|grid| grid.places)
-            .min()
-            .unwrap_or(1)
-            .max(1);
-        let scatter = || Permutation::new(places, derive_seed(plan.seed, 1 << 34));
-        match &plan.access {
-            Access::Random | Access::Sequential { .. } | Access::Shuffled { .. } => Self::Uniform,
-            Access::Zoned(zones) => {
-                let shares: Vec<f64> = zones.iter().map(|zone| zone.access_share).collect();
-                let lay = |grid: &Grid| lay_zones(zones, grid.places);
-                let laid = grids.iter().map(lay).collect::<Option<Vec<_>>>();
-                let laid = laid.expect("a plan with an empty zone was refused");
-                Self::Zoned(AliasTable::new(&shares), laid)
-            }
-            Access::Zipf { theta } => Self::Zipf(Zipf::new(places, *theta), scatter()),
-            Access::Pareto { h } => Self::Pareto(Pareto::new(places, *h), scatter()),
-        }
-    }
-}
-
-/// Places of one size, drawn evenly: what `Draws` keeps of its generator, lent for a while.
-pub(crate) struct Uniform {
-    generator: Xoshiro256PlusPlus,
-    range: Range,
-    grid: Grid,
-}
-
-impl Uniform {
-    #[inline]
-    pub fn next_extent(&mut self) -> Extent {
-        let place = scale(self.generator.next_u64(), self.grid.places);
-        Extent {
-            offset_bytes: self.grid.offset_bytes(place, &self.range),
-            length_bytes: self.grid.length_bytes,
-        }
-    }
-}
-
-/// The draws of one worker: sizes, places, and what is done there.
-#[derive(Debug)]
-pub struct Draws {
-    generator: Xoshiro256PlusPlus,
-    range: Range,
-    /// The size drawn last, and its place among all sizes.
-    grid: Grid,
-    size: usize,
-    mix: Option<(AliasTable, Vec<Grid>)>,
-    pattern: Pattern,
-    /// Reads are draws below this share of 2^32; all or none when the mix is pure.
-    read_threshold: u64,
-    discard_threshold: u64,
-}
-
-impl Draws {
-    /// The draws of a worker with its own seed.
-    pub fn new(seed: u64, plan: &StreamPlan) -> Self {
-        let range = plan.range;
-        let grid = |length_bytes| Grid::new(length_bytes, plan.grid_bytes(), &range);
-        let grids: Vec<Grid> = plan.sizes_bytes().map(grid).collect();
-        let weights: Vec<f64> = plan
-            .blocks
-            .iter()
-            .map(|one| f64::from(one.weight))
-            .collect();
-        let pattern = Pattern::new(plan, &grids);
-        Self {
-            generator: Xoshiro256PlusPlus::seed_from_u64(seed),
-            range,
-            grid: grids[0],
-            size: 0,
-            mix: (!weights.is_empty()).then(|| (AliasTable::new(&weights), grids)),
-            pattern,
-            read_threshold: (u64::from(plan.read_percent) << 32) / 100,
-            discard_threshold: (u64::from(plan.discard_percent) << 32) / 100,
-        }
-    }
-
-    /// The draws of a stream of one size and an even pattern; `take_back` goes on where it ends.
-    #[inline]
-    pub(crate) fn uniform(&self) -> Uniform {
-        Uniform {
-            generator: self.generator.clone(),
-            range: self.range,
-            grid: self.grid,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn take_back(&mut self, uniform: Uniform) {
-        self.generator = uniform.generator;
-    }
-
-    /// The length of the block drawn last.
-    #[inline]
-    pub(crate) fn block_size_bytes(&self) -> u32 {
-        self.grid.length_bytes
-    }
-
-    /// The length of the next block; the same as ever where there is no mix.
-    #[inline]
-    pub fn length_bytes(&mut self) -> u32 {
-        if let Some((table, grids)) = &self.mix {
-            self.size = table.pick(self.generator.next_u64());
-            self.grid = grids[self.size];
-        }
-        self.grid.length_bytes
-    }
-
-    /// A whole block of the length drawn last.
-    #[inline]
-    pub fn extent(&mut self) -> Extent {
-        let place = match &self.pattern {
-            Pattern::Uniform => scale(self.generator.next_u64(), self.grid.places),
-            Pattern::Zoned(..) | Pattern::Zipf(..) | Pattern::Pareto(..) => self.uneven_place(),
-        };
-        Extent {
-            offset_bytes: self.grid.offset_bytes(place, &self.range),
-            length_bytes: self.grid.length_bytes,
-        }
-    }
-
-    fn uneven_place(&mut self) -> u64 {
-        let generator = &mut self.generator;
-        match &self.pattern {
-            Pattern::Uniform => scale(generator.next_u64(), self.grid.places),
-            Pattern::Zoned(table, laid) => {
-                let (first, places) = laid[self.size][table.pick(generator.next_u64())];
-                first + scale(generator.next_u64(), places)
-            }
-            Pattern::Zipf(zipf, scatter) => scatter.forward(zipf.rank(|| generator.next_u64())),
-            Pattern::Pareto(pareto, scatter) => scatter.forward(pareto.rank(generator.next_u64())),
-        }
-    }
-
-    /// What the next I/O does. Pure streams are exact and draw nothing.
-    #[inline]
-    pub fn op(&mut self) -> Op {
-        if self.discard_threshold > 0 && self.is_below(self.discard_threshold) {
-            return Op::Discard;
-        }
-        if self.is_below(self.read_threshold) {
-            Op::Read
-        } else {
-            Op::Write
-        }
-    }
-
-    #[inline]
-    fn is_below(&mut self, threshold: u64) -> bool {
-        match threshold {
-            0 => false,
-            threshold if threshold == 1 << 32 => true,
-            threshold => self.generator.next_u64() >> 32 < threshold,
-        }
-    }
 }
 
 /// The blocks of a shuffled stream in their order, pass after pass.

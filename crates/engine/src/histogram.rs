@@ -21,6 +21,38 @@ pub struct Histogram {
     max_ns: u64,
 }
 
+/// What several values are together. Many of them are taken in by it one after the other, and what
+/// a histogram and an interval say of them is then brought up once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Summary {
+    pub count: u64,
+    pub sum_ns: u64,
+    /// Later than all where there is none.
+    pub min_ns: u64,
+    pub max_ns: u64,
+}
+
+impl Default for Summary {
+    fn default() -> Self {
+        Self {
+            count: 0,
+            sum_ns: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+        }
+    }
+}
+
+impl Summary {
+    #[inline]
+    pub fn add(&mut self, value_ns: u64) {
+        self.count += 1;
+        self.sum_ns += value_ns;
+        self.min_ns = self.min_ns.min(value_ns);
+        self.max_ns = self.max_ns.max(value_ns);
+    }
+}
+
 impl std::fmt::Debug for Histogram {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self {
@@ -72,11 +104,7 @@ impl Histogram {
         if count == 0 {
             return;
         }
-        let bucket = bucket_of(value_ns);
-        if bucket >= self.counts.len() {
-            self.grow_to(bucket);
-        }
-        self.counts[bucket] += count;
+        self.enter(value_ns, count);
         self.min_ns = if self.count == 0 {
             value_ns
         } else {
@@ -85,6 +113,36 @@ impl Histogram {
         self.max_ns = self.max_ns.max(value_ns);
         self.count += count;
         self.sum_ns += value_ns * count;
+    }
+
+    /// Counts a value in its bucket alone; `account_for` follows.
+    #[inline]
+    pub(crate) fn note(&mut self, value_ns: u64) {
+        self.enter(value_ns, 1);
+    }
+
+    /// Takes in what the values are together that were noted.
+    pub(crate) fn account_for(&mut self, noted: Summary) {
+        if noted.count == 0 {
+            return;
+        }
+        self.min_ns = if self.count == 0 {
+            noted.min_ns
+        } else {
+            self.min_ns.min(noted.min_ns)
+        };
+        self.max_ns = self.max_ns.max(noted.max_ns);
+        self.count += noted.count;
+        self.sum_ns += noted.sum_ns;
+    }
+
+    #[inline]
+    fn enter(&mut self, value_ns: u64, count: u64) {
+        let bucket = bucket_of(value_ns);
+        if bucket >= self.counts.len() {
+            self.grow_to(bucket);
+        }
+        self.counts[bucket] += count;
     }
 
     #[cold]

@@ -3,6 +3,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::histogram::Summary;
+
 /// One interval of the time series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interval {
@@ -70,6 +72,18 @@ impl Interval {
         self.latency_sum_ns += latency_ns * count;
         self.ios += count;
         self.bytes += bytes;
+    }
+
+    /// Adds I/Os that are `noted` together.
+    pub(crate) fn account_for(&mut self, noted: Summary, bytes: u64) {
+        self.merge(&Self {
+            ios: noted.count,
+            bytes,
+            latency_sum_ns: noted.sum_ns,
+            latency_min_ns: noted.min_ns,
+            latency_max_ns: noted.max_ns,
+            ..Self::default()
+        });
     }
 
     fn merge(&mut self, other: &Self) {

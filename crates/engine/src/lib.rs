@@ -42,6 +42,7 @@ pub mod volume;
 pub mod access;
 mod check;
 pub mod content;
+mod draws;
 mod pacing;
 pub mod permutation;
 pub mod sample;

@@ -1,8 +1,8 @@
 //! A sample of what a stream writes, made by the workers' own generator, without a device: what
 //! can be said of its content holds for a simulated device as for a real one.
 
-use crate::access::Draws;
 use crate::content::{lay_base, Stamper};
+use crate::draws::Draws;
 use crate::plan::{Access, StreamPlan};
 use crate::seed::derive_seed;
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::histogram::Histogram;
+use crate::histogram::{Histogram, Summary};
 use crate::interval::{Meter, Series};
 use crate::lap::DirectionLap;
 use crate::request::Op;
@@ -52,6 +52,8 @@ pub(crate) struct Tally {
     /// Read, write, flush, discard.
     directions: [DirectionLap; 4],
     runs: [Run; 2],
+    /// What `record_alone` took in and `end_alone` has yet to enter, and its bytes.
+    alone: [(Summary, u64); 2],
     meter: Meter,
     totals: BoardTotals,
 }
@@ -71,6 +73,7 @@ impl Tally {
         Self {
             directions: std::array::from_fn(|_| direction()),
             runs: [Run::default(); 2],
+            alone: Default::default(),
             meter: Meter::new(started_ns, interval_ns),
             totals: BoardTotals::default(),
         }
@@ -156,18 +159,29 @@ impl Tally {
         self.totals.bytes += run.bytes;
     }
 
-    /// Books an I/O within an interval, where no run is open; `show` follows.
+    /// Books an I/O within an interval, where no run is open; `end_alone` follows.
     #[inline]
     pub fn record_alone(&mut self, op: Op, latency_ns: u64, bytes: u32) {
         debug_assert!(self.runs.iter().all(|run| run.ios == 0));
         let direction = place(op);
-        let bytes = u64::from(bytes);
-        let books = &mut self.directions[direction];
-        books.latency.record_n(latency_ns, 1);
-        books.bytes += bytes;
-        self.meter.current[direction].record_n(latency_ns, 1, bytes);
-        self.totals.ios += 1;
-        self.totals.bytes += bytes;
+        self.directions[direction].latency.note(latency_ns);
+        let (noted, noted_bytes) = &mut self.alone[direction];
+        noted.add(latency_ns);
+        *noted_bytes += u64::from(bytes);
+    }
+
+    /// Enters what `record_alone` took in, all of one interval, and shows it on the board.
+    pub fn end_alone(&mut self, board: &Board) {
+        for (direction, alone) in self.alone.iter_mut().enumerate() {
+            let (noted, bytes) = std::mem::take(alone);
+            let books = &mut self.directions[direction];
+            books.latency.account_for(noted);
+            books.bytes += bytes;
+            self.meter.current[direction].account_for(noted, bytes);
+            self.totals.ios += noted.count;
+            self.totals.bytes += bytes;
+        }
+        self.show(board);
     }
 
     /// Ends a turn: the runs enter the books, the books show on the board.
@@ -180,7 +194,7 @@ impl Tally {
 
     /// Shows on the board what is in the books.
     #[inline]
-    pub fn show(&self, board: &Board) {
+    fn show(&self, board: &Board) {
         board.ios.store(self.totals.ios, Ordering::Relaxed);
         board.bytes.store(self.totals.bytes, Ordering::Relaxed);
         board.errors.store(self.totals.errors, Ordering::Relaxed);
@@ -198,5 +212,42 @@ impl Tally {
             direction.ios = direction.latency.count();
         }
         self.directions
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ios_booked_alone_are_in_the_books_as_any_other() {
+        let (series, board) = (Series::default(), Board::default());
+        let (mut alone, mut each) = (Tally::new(0, 1_000, false), Tally::new(0, 1_000, false));
+        for turn in 0..50 {
+            each.begin_turn(100 * turn, &series);
+            alone.begin_turn(100 * turn, &series);
+            // Some turns have reads alone, and some nothing at all.
+            for number in 0..turn % 7 {
+                let op = if turn % 3 == 0 || number % 2 == 0 {
+                    Op::Read
+                } else {
+                    Op::Write
+                };
+                let latency_ns = 10_000_000 / (1 + 97 * turn * number % 1_013);
+                alone.record_alone(op, latency_ns, 4096);
+                each.record(op, latency_ns, 4096);
+            }
+            alone.end_alone(&board);
+            let shown = board.read();
+            each.end_turn(&board);
+            assert_eq!(shown, board.read());
+            assert_eq!(alone.meter.current, each.meter.current);
+        }
+        let laps = [alone.close(&series), each.close(&series)];
+        for (alone, each) in laps[0].iter().zip(&laps[1]) {
+            assert_eq!((alone.ios, alone.bytes), (each.ios, each.bytes));
+            assert_eq!(alone.latency, each.latency);
+        }
+        assert!(laps[0][0].ios > 50 && laps[0][1].ios > 10);
     }
 }

@@ -17,12 +17,12 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
-use crate::access::Draws;
 use crate::backend::Backend;
 use crate::census::Census;
 use crate::clock::Clock;
 use crate::content::{lay_base, Stamper};
 use crate::control::LapControl;
+use crate::draws::Draws;
 use crate::error::{errno_of, EngineError};
 use crate::flight::{Flight, Flights};
 use crate::lap::DirectionLap;
@@ -211,8 +211,17 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         true
     }
 
+    /// Tells a backend that gains by it where the next I/Os will go.
+    #[inline]
+    fn look_ahead(&mut self) {
+        if self.draws.knows_few() && self.backend.foresees() {
+            self.backend.foresee(&self.draws.look_ahead());
+        }
+    }
+
     #[inline]
     fn next_extent(&mut self) -> Option<Extent> {
+        self.look_ahead();
         let stream = &self.seat.stream;
         let wanted_bytes = self.draws.length_bytes();
         let granted_bytes = self.control.claim_bytes(wanted_bytes, self.now_ns);

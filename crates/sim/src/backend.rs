@@ -6,12 +6,10 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use teijo_engine::access::Draws;
 use teijo_engine::backend::Backend;
 use teijo_engine::clock::Clock;
 use teijo_engine::plan::Content;
-use teijo_engine::request::{Completion, Op, Request};
-use teijo_engine::seed::derive_seed;
+use teijo_engine::request::{Completion, Extent, Op, Request};
 use teijo_engine::stream::Seat;
 
 use crate::device::{Damage, Device, Outcome, Ticket};
@@ -19,41 +17,6 @@ use crate::timeline::Timeline;
 
 /// Bits of a ticket below the worker's number: the slot, as in a tag.
 const SLOT_BITS: u32 = 16;
-
-/// I/Os that a device hears of together. Their lines are then fetched at the same time, and so is
-/// what the processor has to look up to find their pages, which takes as long.
-const IOS_TOGETHER: usize = 16;
-
-/// The draws of a worker, some I/Os ahead of it.
-#[derive(Debug)]
-struct Scout {
-    draws: Draws,
-    /// I/Os to come that the device has heard of.
-    known: usize,
-}
-
-impl Scout {
-    /// One I/O comes now; the device hears of more when it knows of few.
-    #[inline]
-    fn go_on(&mut self, device: &impl Device) {
-        if self.known <= IOS_TOGETHER / 2 {
-            self.run_ahead(device);
-        }
-        self.known -= 1;
-    }
-
-    #[cold]
-    fn run_ahead(&mut self, device: &impl Device) {
-        let extents = std::array::from_fn::<_, IOS_TOGETHER, _>(|_| {
-            self.draws.length_bytes();
-            let extent = self.draws.extent();
-            self.draws.op();
-            extent
-        });
-        device.foresee_all(&extents);
-        self.known += IOS_TOGETHER;
-    }
-}
 
 /// What compression at its best leaves of such data, in 2^-16. The stamps in zeros are small.
 pub(crate) fn left_q16(content: Content) -> u32 {
@@ -127,8 +90,8 @@ pub struct SimBackend<D> {
     pub(crate) write_through: bool,
     /// By slot, where writes go through.
     through: Vec<Through>,
-    /// For a device that gains by knowing what comes.
-    scout: Option<Box<Scout>>,
+    /// Whether the device gains by knowing what comes.
+    foresees: bool,
     /// Tags of the requests whose end the device does not know yet, by slot.
     untold: Vec<u64>,
 }
@@ -145,22 +108,16 @@ impl<D: Device> SimBackend<D> {
             left_q16: left_q16(Content::Random),
             write_through: false,
             through: vec![Through::default(); usize::from(depth)],
-            scout: None,
+            foresees: false,
             untold: Vec::new(),
         }
     }
 
     /// The same, and the device hears of each place some I/Os before the worker on `seat` asks for
-    /// it; of blocks in order it need not.
-    pub(crate) fn with_scout(mut self, seat: &Seat) -> Self {
-        let plan = &seat.stream.plan;
-        if !plan.access.is_ordered() {
-            let seed = derive_seed(plan.seed, u64::from(seat.number));
-            self.scout = Some(Box::new(Scout {
-                draws: Draws::new(seed, plan),
-                known: 0,
-            }));
-        }
+    /// it; of blocks in order it need not. Several are told together: their lines are then fetched at
+    /// the same time, and so is what the processor has to look up to find their pages.
+    pub(crate) fn that_foresees(mut self, seat: &Seat) -> Self {
+        self.foresees = !seat.stream.plan.access.is_ordered();
         self
     }
 
@@ -218,9 +175,6 @@ impl<D: Device> SimBackend<D> {
             .device
             .as_mut()
             .expect("the device is lent to the worker that runs");
-        if let Some(scout) = self.scout.as_mut().filter(|_| op != Op::Flush) {
-            scout.go_on(device.as_ref());
-        }
         let ticket = (Ticket::from(self.worker) << SLOT_BITS) | Ticket::from(request.slot());
         let now_ns = self.clock.now_ns();
         match device.submit(ticket, op, offset_bytes, length_bytes, now_ns) {
@@ -300,6 +254,35 @@ impl<D: Device> Backend for SimBackend<D> {
         }
         self.clock.advance(ready_ns);
         Ok(())
+    }
+
+    #[inline]
+    fn takes_many(&self) -> bool {
+        !self.foresees
+    }
+
+    #[inline]
+    fn foresees(&self) -> bool {
+        self.foresees
+    }
+
+    #[inline]
+    fn foresee(&mut self, extents: &[Extent]) {
+        if let Some(device) = &self.device {
+            device.foresee_all(extents);
+        }
+    }
+
+    #[inline]
+    fn next_alone(&self) -> Option<(u64, Completion)> {
+        let (at_ns, completion) = self.flying.first_alone()?;
+        (!self.write_through && self.device_ns() >= at_ns).then_some((at_ns, completion))
+    }
+
+    #[inline]
+    fn take_alone(&mut self, at_ns: u64) {
+        self.clock.advance(at_ns);
+        self.flying.take(1);
     }
 
     #[inline]

@@ -224,7 +224,7 @@ impl<D: Device> SimSession<D> {
             let workers = seated(&crew, plan, clock, |number, seat| {
                 let backend = SimBackend::new(clock.clone(), number, seat.stream.depth);
                 if is_far {
-                    backend.with_scout(seat)
+                    backend.that_foresees(seat)
                 } else {
                     backend
                 }

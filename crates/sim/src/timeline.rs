@@ -86,6 +86,16 @@ impl<T: Copy> Timeline<T> {
         event.map_or(u64::MAX, |event| event.0)
     }
 
+    /// The first event, if no other has its time.
+    #[inline]
+    pub fn first_alone(&self) -> Option<(u64, T)> {
+        match self.events[self.head..] {
+            [first] => Some(first),
+            [first, second, ..] if first.0 != second.0 => Some(first),
+            _ => None,
+        }
+    }
+
     /// How many events there are at `at_ns`, the time of the first, if `is_wanted` says so of each.
     #[inline]
     pub fn together(&self, at_ns: u64, is_wanted: impl Fn(T) -> bool) -> Option<usize> {

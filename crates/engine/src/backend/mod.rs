@@ -20,7 +20,7 @@ use crate::arena::Shape;
 use crate::clock::HostClock;
 use crate::error::{EngineError, Streak};
 use crate::place::Mask;
-use crate::request::{Completion, Request};
+use crate::request::{Completion, Extent, Request};
 use crate::technique::Techniques;
 use crate::volume::Volume;
 
@@ -85,7 +85,26 @@ pub trait Backend {
         unreachable!("only a backend that carries is given any: {completion:?}")
     }
 
-    /// In virtual time, where waiting moves the clock: moves it to the next completion and gives
+    /// Whether it gains by `foresee`, of streams whose places are drawn.
+    #[inline]
+    fn foresees(&self) -> bool {
+        false
+    }
+
+    /// Hears where the I/Os will go that follow.
+    fn foresee(&mut self, _extents: &[Extent]) {}
+
+    /// In virtual time, where waiting moves the clock: the next completion and its time, if it
+    /// comes back alone and before the device does anything by itself.
+    #[inline]
+    fn next_alone(&self) -> Option<(u64, Completion)> {
+        None
+    }
+
+    /// Takes what `next_alone` gave, and moves the clock there.
+    fn take_alone(&mut self, _at_ns: u64) {}
+
+    /// In virtual time: moves it to the next completion and gives
     /// that, and all others of its time, in order, to `take`. False, and nothing happens, if one is
     /// not as `is_whole` asks, or `is_wanted` does not want so many at that time.
     #[inline]

@@ -14,6 +14,11 @@ fn slot_of(completion: Completion) -> u16 {
     (completion.tag & ((1 << SLOT_BITS) - 1)) as u16
 }
 
+#[inline]
+fn latency_ns(at_ns: u64, completion: Completion) -> u64 {
+    at_ns.wrapping_sub(completion.tag >> SLOT_BITS) & STAMP_MASK
+}
+
 impl<B: Backend, C: Clock> Worker<B, C> {
     /// Takes turns that only replace what came back, as many as `leave` allows; returns how many.
     /// None where a turn has anything else to do; in real time it always has.
@@ -29,7 +34,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             turns += 1;
         }
         if turns > 0 {
-            self.tally.show(&self.seat.board);
+            self.tally.end_alone(&self.seat.board);
             self.succeeded = true;
             self.failures_in_a_row = 0;
         }
@@ -39,6 +44,33 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     /// Takes what comes back next, before `until_ns`, and puts an I/O into each slot.
     #[inline]
     fn turn_alone(&mut self, until_ns: u64, silence_ns: u64) -> bool {
+        let Some((at_ns, completion)) = self.backend.next_alone() else {
+            return self.turn_together(until_ns, silence_ns);
+        };
+        let (slot, slots) = (slot_of(completion), self.flights.slots());
+        let place = &slots[usize::from(slot)];
+        let block_size_bytes = self.draws.block_size_bytes();
+        let is_wanted = completion.result == place.length_bytes().cast_signed()
+            && (self.now_ns..until_ns).contains(&at_ns)
+            && at_ns - self.now_ns <= silence_ns
+            && self.control.claims_in_turn(block_size_bytes, 1);
+        if !is_wanted {
+            return false;
+        }
+        self.backend.take_alone(at_ns);
+        let latency_ns = latency_ns(at_ns, completion);
+        self.tally
+            .record_alone(place.op(), latency_ns, place.length_bytes());
+        self.account
+            .add_turn(at_ns - self.now_ns, slots.len() as u64);
+        self.now_ns = at_ns;
+        self.replace(slot, block_size_bytes);
+        true
+    }
+
+    /// The same of several that come back at one time.
+    #[inline(never)]
+    fn turn_together(&mut self, until_ns: u64, silence_ns: u64) -> bool {
         let Self {
             backend,
             control,
@@ -63,7 +95,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             |at_ns, completion| {
                 let slot = slot_of(completion);
                 let place = &slots[usize::from(slot)];
-                let latency_ns = at_ns.wrapping_sub(completion.tag >> SLOT_BITS) & STAMP_MASK;
+                let latency_ns = latency_ns(at_ns, completion);
                 tally.record_alone(place.op(), latency_ns, place.length_bytes());
                 free.push(slot);
                 now_ns = at_ns;
@@ -82,6 +114,10 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     /// Issues the next I/O, whose bytes are claimed, in `slot`, which has just come back.
     #[inline]
     fn replace(&mut self, slot: u16, claimed_bytes: u32) {
+        self.look_ahead();
+        if let Some((extent, op)) = self.draws.take_ahead() {
+            return self.send_again(slot, op, extent);
+        }
         let stream = &self.seat.stream;
         let extent = if let Access::Sequential { .. } = stream.plan.access {
             let cursor = stream.cursor_of(self.seat.number);
@@ -95,6 +131,11 @@ impl<B: Backend, C: Clock> Worker<B, C> {
             self.draws.extent()
         };
         let op = self.draws.op();
+        self.send_again(slot, op, extent);
+    }
+
+    #[inline]
+    fn send_again(&mut self, slot: u16, op: Op, extent: Extent) {
         if op == Op::Write {
             self.writes_to_flush -= 1;
         }

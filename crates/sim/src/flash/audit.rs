@@ -21,6 +21,11 @@ impl Ftl {
             }
             assert_eq!(self.p2l[slot as usize], unit, "the maps agree");
             let id = slot >> self.shift;
+            let is_main = id < self.main_blocks() && self.packing.is_none();
+            assert!(
+                !is_main || self.valid.contains(slot),
+                "what holds a unit is valid"
+            );
             let packing = self.packing.as_ref();
             valid[id as usize] += packing.map_or(1, |packing| packing.space_of(unit));
             live[self.die_of_block(id)] += 1;

@@ -3,12 +3,9 @@
 
 use super::block::{Cleaned, Open, Underway};
 use super::ftl::Ftl;
+use super::valid::WORD_SLOTS;
 use crate::flash::params::{reserve_blocks, Cleaning, Frontier};
 use crate::memory::prefetch;
-
-/// Slots whose lines of a far map are prefetched together, and how many slots ahead of their move.
-const TOGETHER: u32 = 16;
-const AHEAD: u32 = 32;
 
 impl Ftl {
     /// Cleans one block of `die` in the background if it has fewer than `pool_blocks` free ones
@@ -130,6 +127,9 @@ impl Ftl {
             },
         );
         self.blocks[id as usize].valid = self.pages as u16;
+        if self.packing.is_none() {
+            self.valid.put_in_block(id, self.shift);
+        }
         if full.end > 0 {
             let old = (full.end - 1) >> self.shift;
             if let Some(packing) = &mut self.packing {
@@ -218,10 +218,8 @@ impl Ftl {
         let mut left = u32::from(self.blocks[victim as usize].valid).min(most);
         self.blocks[victim as usize].valid -= left as u16;
         let mut last_page = u32::MAX;
-        let block_end = (victim + 1) << self.shift;
-        let is_far = self.is_far;
-        if is_far {
-            self.ask_for(slot, (slot + AHEAD).min(block_end));
+        if self.is_far {
+            self.ask_for(victim, slot);
         }
         self.programs += u64::from(left);
         while left > 0 {
@@ -230,26 +228,26 @@ impl Ftl {
             left -= stop - first;
             let mut next = first;
             while next < stop {
-                let mut group_end = u32::MAX;
-                if is_far {
-                    group_end = (slot | (TOGETHER - 1)) + 1;
-                    let from = (slot + AHEAD).min(block_end);
-                    self.ask_for(from, (group_end + AHEAD).min(block_end));
+                let (mut valid, base) = self.valid.from(slot);
+                slot = base + WORD_SLOTS;
+                if self.is_far {
+                    self.ask_for(victim, slot);
                 }
-                while slot < group_end && next < stop {
-                    let unit = self.p2l[slot as usize];
-                    let known = &mut self.l2p[unit as usize];
-                    let is_valid = *known == slot;
-                    // Without a branch, which would be guessed wrong half of the time: what is not
-                    // valid is written over by the next that is.
-                    *known = if is_valid { next } else { *known };
+                while valid != 0 {
+                    let from = base + valid.trailing_zeros();
+                    valid &= valid - 1;
+                    let unit = self.p2l[from as usize];
+                    self.l2p[unit as usize] = next;
                     self.p2l[next as usize] = unit;
-                    next += u32::from(is_valid);
-                    if GATHERED && is_valid && slot >> page_shift != last_page {
-                        last_page = slot >> page_shift;
+                    next += 1;
+                    if GATHERED && from >> page_shift != last_page {
+                        last_page = from >> page_shift;
                         cleaned.read_pages += 1;
                     }
-                    slot += 1;
+                    if next == stop {
+                        slot = from + 1;
+                        break;
+                    }
                 }
             }
             if !GATHERED {
@@ -261,11 +259,18 @@ impl Ftl {
         slot
     }
 
-    /// Asks for the map of the units in the slots from `slot` to `end`.
+    /// Asks for the map of the units that are valid in the block `victim`, of `slot` and those that
+    /// share its word.
     #[inline]
-    fn ask_for(&self, slot: u32, end: u32) {
-        for &unit in &self.p2l[slot as usize..end as usize] {
+    fn ask_for(&self, victim: u32, slot: u32) {
+        if slot >> self.shift != victim {
+            return;
+        }
+        let (mut valid, base) = self.valid.from(slot);
+        while valid != 0 {
+            let unit = self.p2l[(base + valid.trailing_zeros()) as usize];
             prefetch(&self.l2p, unit);
+            valid &= valid - 1;
         }
     }
 

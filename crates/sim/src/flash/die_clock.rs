@@ -63,7 +63,7 @@ impl Dies {
     /// Of the dies that are free by `at_ns` the first from `turn` on, or else the one that is free
     /// before all others; of equals the first from `turn` on.
     #[inline]
-    pub(super) fn free_first(&self, turn: u32, at_ns: u64) -> u32 {
+    pub(super) fn free_first(&mut self, turn: u32, at_ns: u64) -> u32 {
         self.busy_until_ns.first(turn, at_ns)
     }
 
@@ -78,10 +78,20 @@ impl Dies {
     /// Programs a page that is there at `at_ns` and takes `program_ns`, and with it a share of what
     /// cleaning owes; returns when that is done.
     #[inline]
-    pub(super) fn program(&mut self, die: u32, at_ns: u64, program_ns: u64) -> u64 {
+    pub(super) fn program<const FREE: bool>(
+        &mut self,
+        die: u32,
+        at_ns: u64,
+        program_ns: u64,
+    ) -> u64 {
         let clock = &mut self.clocks[die as usize];
         let share_ns = clock.share_ns.min(clock.debt_ns);
         clock.debt_ns -= share_ns;
+        if FREE {
+            let until_ns = self.busy_until_ns(die).max(at_ns) + program_ns + share_ns;
+            self.busy_until_ns.set_ahead(die, until_ns);
+            return until_ns;
+        }
         self.occupy(die, at_ns, program_ns + share_ns)
     }
 

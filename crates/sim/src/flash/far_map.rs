@@ -53,6 +53,7 @@ impl Ftl {
         let slots = &slots[..count];
         for slot in slots {
             prefetch(&self.blocks, slot >> self.shift);
+            self.valid.look_up(*slot);
         }
         for slot in slots {
             let block = self.blocks[(slot >> self.shift) as usize];

@@ -9,6 +9,7 @@ use super::block::{Block, Cleaned, Open, Underway, NOT_CLOSED, UNMAPPED};
 use super::packing::Packing;
 use super::pending::Pending;
 use super::region::Region;
+use super::valid::ValidSlots;
 use super::victims::Victims;
 use crate::flash::params::{reserve_blocks, Cleaning, Frontier, Geometry};
 use crate::memory::zeroed;
@@ -35,6 +36,8 @@ pub(super) struct Die {
 pub struct Ftl {
     pub(super) l2p: Vec<u32>,
     pub(super) p2l: Vec<u32>,
+    /// Of units that are not packed; of those of the region it is not asked.
+    pub(super) valid: ValidSlots,
     pub(super) blocks: Vec<Block>,
     pub(super) dies: Vec<Die>,
     blocks_per_die: u32,
@@ -88,6 +91,7 @@ impl Ftl {
         let mut ftl = Self {
             l2p: zeroed(units as usize),
             p2l: Vec::new(),
+            valid: ValidSlots::default(),
             blocks: Vec::new(),
             dies: (0..dies).map(die).collect(),
             blocks_per_die,
@@ -134,9 +138,12 @@ impl Ftl {
         let extra = (0..dies * extra).map(|id| block(id / extra));
         self.blocks = main.chain(extra).collect();
         // A slot that was never written names unit 0, which lies elsewhere: it is not valid.
-        // The old map goes first, that the two do not have to fit together.
-        self.p2l = Vec::new();
+        // The old tables go first, that the two do not have to fit together.
+        (self.p2l, self.valid) = (Vec::new(), ValidSlots::default());
         self.p2l = zeroed(self.blocks.len() << shift);
+        if self.packing.is_none() {
+            self.valid = ValidSlots::new(self.p2l.len());
+        }
         self.clear();
     }
 
@@ -212,6 +219,7 @@ impl Ftl {
     pub fn state_bytes(&self) -> usize {
         let of_die = |die: &Die| die.victims.state_bytes() + 4 * die.free.capacity();
         4 * (self.l2p.capacity() + self.p2l.capacity())
+            + self.valid.state_bytes()
             + size_of::<Block>() * self.blocks.capacity()
             + self.dies.iter().map(of_die).sum::<usize>()
             + self.packing.as_ref().map_or(0, |one| one.state_bytes())
@@ -338,6 +346,7 @@ impl Ftl {
         let empty = end - open.next;
         open.next = end;
         self.blocks[id as usize].valid -= empty as u16;
+        self.valid.take_out_all(end - empty, end);
         self.programs += u64::from(empty);
         Some(die)
     }
@@ -366,6 +375,7 @@ impl Ftl {
     /// Counts `slot`, which held a unit, as valid no longer.
     #[inline]
     pub(super) fn release(&mut self, slot: u32) {
+        self.valid.take_out(slot);
         let id = slot >> self.shift;
         let block = &mut self.blocks[id as usize];
         let valid = block.valid;

@@ -36,6 +36,7 @@ mod ssd;
 mod table;
 mod times;
 mod upkeep;
+mod valid;
 mod victims;
 
 pub use block::Cleaned;

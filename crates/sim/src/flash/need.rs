@@ -9,6 +9,7 @@ use super::read_ahead::ReadAhead;
 use super::region::Region;
 use super::ssd::Ssd;
 use super::upkeep::Upkeep;
+use super::valid::ValidSlots;
 use crate::flash::params::{Cleaning, ParamError, SsdParams};
 
 impl SsdParams {
@@ -29,14 +30,16 @@ impl SsdParams {
         } else {
             0
         };
-        let (mut slots, mut packing) = (pages, 0);
+        let blocks = dies * (per_die + u64::from(region));
+        let (mut slots, mut valid) = (pages, 8 * ValidSlots::words(blocks * pages));
+        let mut packing = 0;
         if self.compression.on {
             let least = Packing::least(self.compression.least_percent / 100.0);
             slots = u64::from(Packing::slots(geometry.pages_per_block, least));
             packing = 2 * units + 4 * dies * per_die + 16 * dies;
+            valid = 0;
         }
-        let blocks = dies * (per_die + u64::from(region));
-        let maps = 4 * units + blocks * (4 * slots + size_of::<Block>() as u64) + packing;
+        let maps = 4 * units + blocks * (4 * slots + size_of::<Block>() as u64) + valid + packing;
         let sorted = u64::from(self.cleaning != Cleaning::Fifo);
         let of_die = (size_of::<Die>() + size_of::<DieClock>()) as u64
             + 4 * (per_die + (per_die + 1).next_power_of_two() + (pages + 1) * sorted);

@@ -12,7 +12,8 @@ use crate::flash::params::Placement;
 
 impl Ftl {
     /// Writes `unit` to `die`; false, and nothing happens, where that has more to do for it.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "each unit comes through here")]
     fn write_plainly(&mut self, unit: u32, die: u32) -> bool {
         let state = &mut self.dies[die as usize];
         let slot = state.host.next;
@@ -197,7 +198,7 @@ impl Ssd {
                 held.put(place, start_bytes, start_bytes + (1 << *unit_shift));
             }
             let program_ns = jitter.of(slow.of(die, times.host_program), random);
-            let done_ns = dies.program(die, admitted_ns, program_ns);
+            let done_ns = dies.program::<FREE>(die, admitted_ns, program_ns);
             buffer[place] = done_ns;
             drained_ns = drained_ns.max(done_ns);
             place = if place + 1 == buffer.len() {

@@ -16,6 +16,12 @@ pub(super) struct Soonest {
     count: u32,
     /// Whether the processor compares four of them at once.
     is_wide: bool,
+    /// The least of them, one bit for each that is as early, if `look_ahead` found them since a time
+    /// was set; else 0, which no time is before.
+    least_ns: u64,
+    least: u64,
+    /// Whether none was due when last asked: then it is better known beforehand which is the least.
+    is_late: bool,
 }
 
 impl Soonest {
@@ -31,6 +37,9 @@ impl Soonest {
             times_ns,
             count: count as u32,
             is_wide: is_wide && count <= WORD,
+            least_ns: 0,
+            least: 0,
+            is_late: false,
         }
     }
 
@@ -43,21 +52,53 @@ impl Soonest {
     pub(super) fn set(&mut self, number: u32, at_ns: u64) {
         debug_assert!(number < self.count && at_ns < NEVER_NS);
         self.times_ns.as_flattened_mut()[number as usize] = at_ns;
+        self.least_ns = 0;
+    }
+
+    /// The same, and finds the least time before it is asked for, where that is likely.
+    #[inline]
+    pub(super) fn set_ahead(&mut self, number: u32, at_ns: u64) {
+        #[cfg(target_arch = "x86_64")]
+        if self.is_late {
+            debug_assert!(number < self.count && at_ns < NEVER_NS);
+            // SAFETY: only a wide search sets `is_late`.
+            (self.least_ns, self.least) = unsafe { wide::put(&mut self.times_ns, number, at_ns) };
+            return;
+        }
+        self.set(number, at_ns);
     }
 
     /// The number of the first time from `turn` on, round the end, that is at most `at_ns`; where
     /// none is, the number of the least, of equals the first from `turn` on.
     #[inline]
-    pub(super) fn first(&self, turn: u32, at_ns: u64) -> u32 {
+    pub(super) fn first(&mut self, turn: u32, at_ns: u64) -> u32 {
         #[cfg(target_arch = "x86_64")]
         if self.is_wide {
-            // SAFETY: `is_wide` says that the processor has AVX2.
-            let due = unsafe { wide::due(&self.times_ns, at_ns) };
+            let due = if at_ns < self.least_ns {
+                self.least
+            } else {
+                self.due(at_ns)
+            };
             let from = due >> turn << turn;
             let due = if from == 0 { due } else { from };
             return due.trailing_zeros();
         }
         self.first_one_by_one(turn, at_ns)
+    }
+
+    /// One bit for each time that is at most `at_ns`, or where none is, for each that is the least.
+    #[cfg(target_arch = "x86_64")]
+    fn due(&mut self, at_ns: u64) -> u64 {
+        debug_assert!(self.is_wide);
+        // SAFETY: `is_wide` says that the processor has AVX2.
+        let due = unsafe { wide::until(&self.times_ns, at_ns) };
+        self.is_late = due == 0;
+        if self.is_late {
+            // SAFETY: as above.
+            (self.least_ns, self.least) = unsafe { wide::least(&self.times_ns) };
+            return self.least;
+        }
+        due
     }
 
     #[inline(never)]
@@ -77,8 +118,9 @@ impl Soonest {
 #[cfg(target_arch = "x86_64")]
 mod wide {
     use core::arch::x86_64::{
-        __m256i, _mm256_blendv_epi8, _mm256_castsi256_pd, _mm256_cmpgt_epi64, _mm256_extract_epi64,
-        _mm256_movemask_pd, _mm256_permute4x64_epi64, _mm256_set1_epi64x, _mm256_set_epi64x,
+        __m256i, _mm256_blendv_epi8, _mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_cmpgt_epi64,
+        _mm256_extract_epi64, _mm256_movemask_pd, _mm256_permute4x64_epi64, _mm256_set1_epi64x,
+        _mm256_set_epi64x, _mm256_storeu_si256,
     };
 
     use super::{GROUP, LANES};
@@ -92,18 +134,24 @@ mod wide {
 
     #[inline]
     #[target_feature(enable = "avx2")]
+    fn load_four(four: &[u64; LANES]) -> __m256i {
+        let [a, b, c, d] = four.map(u64::cast_signed);
+        _mm256_set_epi64x(d, c, b, a)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
     fn load(group: &[u64; GROUP]) -> [__m256i; GROUP / LANES] {
         let mut lanes = [_mm256_set1_epi64x(0); GROUP / LANES];
         for (four, lanes) in group.as_chunks::<LANES>().0.iter().zip(&mut lanes) {
-            let [a, b, c, d] = four.map(u64::cast_signed);
-            *lanes = _mm256_set_epi64x(d, c, b, a);
+            *lanes = load_four(four);
         }
         lanes
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn least(group: &[u64; GROUP]) -> __m256i {
+    fn least_of(group: &[u64; GROUP]) -> __m256i {
         let [a, b, c, d] = load(group);
         lesser(lesser(a, b), lesser(c, d))
     }
@@ -111,7 +159,7 @@ mod wide {
     /// One bit for each time of `group` that is at most `by`.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn until(group: &[u64; GROUP], by: __m256i) -> u64 {
+    fn until_of(group: &[u64; GROUP], by: __m256i) -> u64 {
         let [a, b, c, d] = load(group).map(|lanes| {
             let later = _mm256_cmpgt_epi64(lanes, by);
             _mm256_movemask_pd(_mm256_castsi256_pd(later)).cast_unsigned()
@@ -120,27 +168,64 @@ mod wide {
         u64::from(later ^ ((1 << GROUP) - 1))
     }
 
-    /// One bit for each time that is at most `at_ns`, or where none is, for each that is the least.
-    #[inline(never)]
+    #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn due(times_ns: &[[u64; GROUP]], at_ns: u64) -> u64 {
-        let [first, rest @ ..] = times_ns else {
-            return 0;
-        };
-        let mut soonest = least(first);
-        for group in rest {
-            soonest = lesser(soonest, least(group));
-        }
-        // Each half against the other one, then each lane against its neighbour.
-        soonest = lesser(soonest, _mm256_permute4x64_epi64::<0b01_00_11_10>(soonest));
-        soonest = lesser(soonest, _mm256_permute4x64_epi64::<0b10_11_00_01>(soonest));
-        let by_ns = _mm256_extract_epi64::<0>(soonest).max(at_ns.cast_signed());
-        let by = _mm256_set1_epi64x(by_ns);
-        let mut due = until(first, by);
-        for (place, group) in (1..).zip(rest) {
-            due |= until(group, by) << (place * GROUP);
+    fn until_any(times_ns: &[[u64; GROUP]], by: __m256i) -> u64 {
+        let mut due = 0;
+        for (place, group) in (0..).zip(times_ns) {
+            due |= until_of(group, by) << (place * GROUP);
         }
         due
+    }
+
+    /// One bit for each time that is at most `at_ns`.
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn until(times_ns: &[[u64; GROUP]], at_ns: u64) -> u64 {
+        until_any(times_ns, _mm256_set1_epi64x(at_ns.cast_signed()))
+    }
+
+    /// Sets a time, all four of its lanes together: they are loaded together next. Then as `least`.
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn put(times_ns: &mut [[u64; GROUP]], number: u32, at_ns: u64) -> (u64, u64) {
+        let fours = times_ns.as_flattened_mut().as_chunks_mut::<LANES>().0;
+        let four = &mut fours[number as usize / LANES];
+        let lane = _mm256_set1_epi64x(i64::from(number % LANES as u32));
+        let is_it = _mm256_cmpeq_epi64(lane, _mm256_set_epi64x(3, 2, 1, 0));
+        let at = _mm256_set1_epi64x(at_ns.cast_signed());
+        let lanes = _mm256_blendv_epi8(load_four(four), at, is_it);
+        // SAFETY: it has room for the lanes, and need not be aligned.
+        unsafe { _mm256_storeu_si256(four.as_mut_ptr().cast(), lanes) };
+        least(times_ns)
+    }
+
+    /// The least time, and one bit for each that is.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn least(times_ns: &[[u64; GROUP]]) -> (u64, u64) {
+        let (soonest, due) = match times_ns {
+            [] => return (0, 0),
+            [only] => {
+                let soonest = least_lane(least_of(only));
+                (soonest, until_of(only, soonest))
+            }
+            [first, rest @ ..] => {
+                let lesser_of = |least, group| lesser(least, least_of(group));
+                let soonest = least_lane(rest.iter().fold(least_of(first), lesser_of));
+                (soonest, until_any(times_ns, soonest))
+            }
+        };
+        (_mm256_extract_epi64::<0>(soonest).cast_unsigned(), due)
+    }
+
+    /// The least of four lanes, in all of them: each half against the other one, then each lane
+    /// against its neighbour.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn least_lane(lanes: __m256i) -> __m256i {
+        let lanes = lesser(lanes, _mm256_permute4x64_epi64::<0b01_00_11_10>(lanes));
+        lesser(lanes, _mm256_permute4x64_epi64::<0b10_11_00_01>(lanes))
     }
 }
 
@@ -169,6 +254,32 @@ mod tests {
             let expected = expected.unwrap() as u32;
             prop_assert_eq!(soonest.first(turn as u32, at_ns), expected);
             prop_assert_eq!(soonest.first_one_by_one(turn as u32, at_ns), expected);
+        }
+
+        /// Times that are set, with and without a look ahead, between the questions.
+        #[test]
+        fn what_is_known_beforehand_is_what_would_be_found(
+            count in 1_usize..40,
+            acts in proptest::collection::vec(
+                (any::<bool>(), 0_usize..40, 0_u64..12, 0_u64..14), 1..60),
+        ) {
+            let (mut soonest, mut times_ns) = (Soonest::new(count), vec![0; count]);
+            for (is_ahead, number, time_ns, at_ns) in acts {
+                let (number, turn) = (number % count, (number * 7 + 3) % count);
+                times_ns[number] = time_ns;
+                if is_ahead {
+                    soonest.set_ahead(number as u32, time_ns);
+                } else {
+                    soonest.set(number as u32, time_ns);
+                }
+                prop_assert_eq!(soonest.get(number as u32), time_ns);
+                if time_ns % 3 > 0 {
+                    let in_turn = (turn..count).chain(0..turn);
+                    let expected = in_turn.min_by_key(|&number| times_ns[number].max(at_ns));
+                    let found = soonest.first(turn as u32, at_ns);
+                    prop_assert_eq!(found, expected.unwrap() as u32);
+                }
+            }
         }
     }
 }

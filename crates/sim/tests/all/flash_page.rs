@@ -214,7 +214,7 @@ fn reads_of_a_slow_die_are_that_many_times_as_slow_and_the_others_are_not() {
 }
 
 #[test]
-fn the_state_of_a_drive_is_two_and_a_half_mb_a_gib_at_most() {
+fn the_state_of_a_drive_is_about_two_and_a_half_mb_a_gib_at_most() {
     // Units of any size need more slots than units: such a drive's map over the flash is larger.
     let all = teijo_sim::presets::presets().into_iter();
     for preset in all.filter(|preset| !preset.params.compression.on) {
@@ -222,17 +222,18 @@ fn the_state_of_a_drive_is_two_and_a_half_mb_a_gib_at_most() {
         let gib = drive.capacity_bytes() as f64 / f64::from(1 << 30);
         let mb_per_gib = drive.ftl().state_bytes() as f64 / 1e6 / gib;
         println!("{}: {mb_per_gib:.3} MB per simulated GiB", preset.name);
-        // Two maps of 4 B an entry, one over spare flash and region as well, and little else.
+        // Two maps of 4 B an entry, one over spare flash and region as well with a bit for each
+        // slot, and little else.
         let params = drive.params();
         let region = params.region.nominal_bytes as f64 / params.nominal_capacity_bytes as f64
             + params.region.of_free_percent / 100.0;
         let alpha = drive.geometry().alpha(params.frontier) + region;
         assert!(
-            mb_per_gib < 1.048_576 * (1.0 + alpha) * 1.02,
+            mb_per_gib < 1.048_576 * (1.0 + alpha * (1.0 + 1.0 / 32.0)) * 1.02,
             "{}: {mb_per_gib}",
             preset.name
         );
-        assert!(mb_per_gib < 2.5, "{}: {mb_per_gib}", preset.name);
+        assert!(mb_per_gib < 2.55, "{}: {mb_per_gib}", preset.name);
     }
 }
 
