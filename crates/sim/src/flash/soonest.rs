@@ -94,8 +94,7 @@ impl Soonest {
         let due = unsafe { wide::until(&self.times_ns, at_ns) };
         self.is_late = due == 0;
         if self.is_late {
-            // SAFETY: as above.
-            (self.least_ns, self.least) = unsafe { wide::least(&self.times_ns) };
+            self.set_ahead(0, self.get(0));
             return self.least;
         }
         due
@@ -118,12 +117,14 @@ impl Soonest {
 #[cfg(target_arch = "x86_64")]
 mod wide {
     use core::arch::x86_64::{
-        __m256i, _mm256_blendv_epi8, _mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_cmpgt_epi64,
-        _mm256_extract_epi64, _mm256_movemask_pd, _mm256_permute4x64_epi64, _mm256_set1_epi64x,
-        _mm256_set_epi64x, _mm256_storeu_si256,
+        __m256i, _mm256_add_epi64, _mm256_blendv_epi8, _mm256_castsi256_pd, _mm256_cmpeq_epi64,
+        _mm256_cmpgt_epi64, _mm256_extract_epi64, _mm256_movemask_pd, _mm256_permute4x64_epi64,
+        _mm256_set1_epi64x, _mm256_set_epi64x,
     };
 
     use super::{GROUP, LANES};
+
+    type Lanes = [__m256i; GROUP / LANES];
 
     /// The lesser of each two lanes, which are below 2^63.
     #[inline]
@@ -134,48 +135,53 @@ mod wide {
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn load_four(four: &[u64; LANES]) -> __m256i {
-        let [a, b, c, d] = four.map(u64::cast_signed);
-        _mm256_set_epi64x(d, c, b, a)
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn load(group: &[u64; GROUP]) -> [__m256i; GROUP / LANES] {
+    fn load(group: &[u64; GROUP]) -> Lanes {
         let mut lanes = [_mm256_set1_epi64x(0); GROUP / LANES];
         for (four, lanes) in group.as_chunks::<LANES>().0.iter().zip(&mut lanes) {
-            *lanes = load_four(four);
+            let [a, b, c, d] = four.map(u64::cast_signed);
+            *lanes = _mm256_set_epi64x(d, c, b, a);
         }
         lanes
     }
 
+    /// The same with `at` in place of the lane whose number is `it`; the first has number `first`.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn least_of(group: &[u64; GROUP]) -> __m256i {
-        let [a, b, c, d] = load(group);
+    fn load_with(group: &[u64; GROUP], first: i64, it: __m256i, at: __m256i) -> Lanes {
+        let mut numbers = _mm256_set_epi64x(first + 3, first + 2, first + 1, first);
+        let step = _mm256_set1_epi64x((LANES as u64).cast_signed());
+        load(group).map(|lanes| {
+            let is_it = _mm256_cmpeq_epi64(numbers, it);
+            numbers = _mm256_add_epi64(numbers, step);
+            _mm256_blendv_epi8(lanes, at, is_it)
+        })
+    }
+
+    /// The least of the lanes, in all four: each half against the other one, then each lane against
+    /// its neighbour.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn least_lane(lanes: __m256i) -> __m256i {
+        let lanes = lesser(lanes, _mm256_permute4x64_epi64::<0b01_00_11_10>(lanes));
+        lesser(lanes, _mm256_permute4x64_epi64::<0b10_11_00_01>(lanes))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn least_of([a, b, c, d]: Lanes) -> __m256i {
         lesser(lesser(a, b), lesser(c, d))
     }
 
-    /// One bit for each time of `group` that is at most `by`.
+    /// One bit for each time of a group that is at most `by`.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn until_of(group: &[u64; GROUP], by: __m256i) -> u64 {
-        let [a, b, c, d] = load(group).map(|lanes| {
+    fn until_of(lanes: Lanes, by: __m256i) -> u64 {
+        let [a, b, c, d] = lanes.map(|lanes| {
             let later = _mm256_cmpgt_epi64(lanes, by);
             _mm256_movemask_pd(_mm256_castsi256_pd(later)).cast_unsigned()
         });
         let later = a | b << LANES | c << (2 * LANES) | d << (3 * LANES);
         u64::from(later ^ ((1 << GROUP) - 1))
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn until_any(times_ns: &[[u64; GROUP]], by: __m256i) -> u64 {
-        let mut due = 0;
-        for (place, group) in (0..).zip(times_ns) {
-            due |= until_of(group, by) << (place * GROUP);
-        }
-        due
     }
 
     /// One bit for each time that is at most `at_ns`.
@@ -185,47 +191,42 @@ mod wide {
         until_any(times_ns, _mm256_set1_epi64x(at_ns.cast_signed()))
     }
 
-    /// Sets a time, all four of its lanes together: they are loaded together next. Then as `least`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn until_any(times_ns: &[[u64; GROUP]], by: __m256i) -> u64 {
+        let mut due = 0;
+        for (place, group) in (0..).zip(times_ns) {
+            due |= until_of(load(group), by) << (place * GROUP);
+        }
+        due
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn lane(lanes: __m256i) -> u64 {
+        _mm256_extract_epi64::<0>(lanes).cast_unsigned()
+    }
+
+    /// Sets a time; returns the least of all then, and one bit for each that is.
     #[inline(never)]
     #[target_feature(enable = "avx2")]
     pub(super) fn put(times_ns: &mut [[u64; GROUP]], number: u32, at_ns: u64) -> (u64, u64) {
-        let fours = times_ns.as_flattened_mut().as_chunks_mut::<LANES>().0;
-        let four = &mut fours[number as usize / LANES];
-        let lane = _mm256_set1_epi64x(i64::from(number % LANES as u32));
-        let is_it = _mm256_cmpeq_epi64(lane, _mm256_set_epi64x(3, 2, 1, 0));
+        let it = _mm256_set1_epi64x(i64::from(number));
         let at = _mm256_set1_epi64x(at_ns.cast_signed());
-        let lanes = _mm256_blendv_epi8(load_four(four), at, is_it);
-        // SAFETY: it has room for the lanes, and need not be aligned.
-        unsafe { _mm256_storeu_si256(four.as_mut_ptr().cast(), lanes) };
-        least(times_ns)
-    }
-
-    /// The least time, and one bit for each that is.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    pub(super) fn least(times_ns: &[[u64; GROUP]]) -> (u64, u64) {
-        let (soonest, due) = match times_ns {
-            [] => return (0, 0),
-            [only] => {
-                let soonest = least_lane(least_of(only));
-                (soonest, until_of(only, soonest))
-            }
-            [first, rest @ ..] => {
-                let lesser_of = |least, group| lesser(least, least_of(group));
-                let soonest = least_lane(rest.iter().fold(least_of(first), lesser_of));
-                (soonest, until_any(times_ns, soonest))
-            }
-        };
-        (_mm256_extract_epi64::<0>(soonest).cast_unsigned(), due)
-    }
-
-    /// The least of four lanes, in all of them: each half against the other one, then each lane
-    /// against its neighbour.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn least_lane(lanes: __m256i) -> __m256i {
-        let lanes = lesser(lanes, _mm256_permute4x64_epi64::<0b01_00_11_10>(lanes));
-        lesser(lanes, _mm256_permute4x64_epi64::<0b10_11_00_01>(lanes))
+        // A load of four lanes would wait for a store of one of them: it is put among them first.
+        let mut least = _mm256_set1_epi64x(i64::MAX);
+        if let [only] = times_ns {
+            let lanes = load_with(only, 0, it, at);
+            least = least_lane(least_of(lanes));
+            only[number as usize % GROUP] = at_ns;
+            return (lane(least), until_of(lanes, least));
+        }
+        for (first, group) in (0..).step_by(GROUP).zip(&*times_ns) {
+            least = lesser(least, least_of(load_with(group, first, it, at)));
+        }
+        least = least_lane(least);
+        times_ns.as_flattened_mut()[number as usize] = at_ns;
+        (lane(least), until_any(times_ns, least))
     }
 }
 
