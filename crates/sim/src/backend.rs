@@ -109,7 +109,7 @@ impl<D: Device> SimBackend<D> {
             write_through: false,
             through: vec![Through::default(); usize::from(depth)],
             foresees: false,
-            untold: Vec::new(),
+            untold: vec![0; usize::from(depth)],
         }
     }
 
@@ -153,14 +153,6 @@ impl<D: Device> SimBackend<D> {
         self.flying.put(outcome.done_ns, completion);
     }
 
-    #[cold]
-    fn remember(&mut self, slot: usize, tag: u64) {
-        if self.untold.len() <= slot {
-            self.untold.resize(slot + 1, 0);
-        }
-        self.untold[slot] = tag;
-    }
-
     /// Hands a request to the device that is lent to this worker.
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "each I/O comes through here")]
@@ -179,7 +171,7 @@ impl<D: Device> SimBackend<D> {
         let now_ns = self.clock.now_ns();
         match device.submit(ticket, op, offset_bytes, length_bytes, now_ns) {
             Some(outcome) => self.land(tag, outcome),
-            None => self.remember(usize::from(request.slot()), tag),
+            None => self.untold[usize::from(request.slot())] = tag,
         }
     }
 

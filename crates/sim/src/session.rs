@@ -262,7 +262,15 @@ impl<D: Device> SimSession<D> {
     }
 
     /// What the device lost by itself is lost.
+    #[inline]
     fn take_losses(&mut self) {
+        if self.content.is_some() {
+            self.note_losses();
+        }
+    }
+
+    #[inline(never)]
+    fn note_losses(&mut self) {
         let Some(content) = &self.content else { return };
         let device = self.device.as_ref().expect("no worker has the device");
         for damage in device.damage() {

@@ -5,7 +5,6 @@ use teijo_engine::request::Op;
 
 use super::extents::Span;
 use super::in_flight::IoPurpose;
-use super::lru::Lru;
 use super::params::HostCacheParams;
 use super::policy::{Flushes, Settings};
 use super::ram::Cache;
@@ -76,7 +75,7 @@ impl<D: Device> Cache<D> {
 
     /// Drops all clean pages.
     pub(crate) fn drop_clean(&mut self) {
-        self.lru = Lru::new();
+        self.lru.clear();
         self.streams = Streams::default();
     }
 

@@ -2,7 +2,7 @@
 
 use teijo_engine::request::Op;
 
-use super::extents::{Cover, Span};
+use super::extents::{Extents, Span};
 use super::in_flight::{Batch, IoPurpose, Stage, IO_ERROR};
 use super::params::Mode;
 use super::policy::{time_ns, Flushes};
@@ -31,8 +31,21 @@ impl<D: Device> Cache<D> {
     }
 
     /// Sends below what is to be drained, as much at once as may be.
+    #[inline(always)]
+    #[allow(
+        clippy::inline_always,
+        reason = "nearly always there is nothing to send, or one"
+    )]
     pub(super) fn drain(&mut self, at_ns: u64) {
         self.heed_marks();
+        if self.drains < self.policy.in_flight && self.pace_ns <= at_ns {
+            self.drain_more(at_ns);
+        }
+        self.look_ahead(at_ns);
+    }
+
+    #[inline(never)]
+    fn drain_more(&mut self, at_ns: u64) {
         while self.drains < self.policy.in_flight && self.pace_ns <= at_ns {
             let Some((span, is_batch)) = self.choose() else {
                 break;
@@ -40,10 +53,10 @@ impl<D: Device> Cache<D> {
             self.send(span, is_batch, at_ns);
             self.heed_marks();
         }
-        self.look_ahead(at_ns);
     }
 
     /// Begins to drain above the upper mark, and goes on down to the lower one.
+    #[inline]
     fn heed_marks(&mut self) {
         let unsent_bytes = self.dirty.bytes() + self.batch.bytes();
         if unsent_bytes > self.policy.start_bytes {
@@ -55,24 +68,52 @@ impl<D: Device> Cache<D> {
 
     /// What is drained next: of a batch first; whole windows before parts of one, so that the
     /// others get time to fill; upwards from where the last one ended.
+    #[inline]
     fn choose(&self) -> Option<(Span, bool)> {
-        let dirty = self.drains_dirty().then_some((&self.dirty, false));
-        for (set, is_batch) in [Some((&self.batch, true)), dirty].into_iter().flatten() {
-            let mut cursor_bytes = self.cursor_bytes;
-            for _ in 0..TRIES {
-                let whole = set.next_whole(cursor_bytes);
-                let Some(span) = whole.or_else(|| set.next_part(cursor_bytes)) else {
-                    break;
-                };
-                if !self.sending.meets(span) {
-                    return Some((span, is_batch));
-                }
-                cursor_bytes = span.1;
+        if !self.batch.is_empty() {
+            if let Some(span) = self.choose_of_batch() {
+                return Some((span, true));
             }
+        }
+        if !self.drains_dirty() {
+            return None;
+        }
+        self.choose_of(&self.dirty).map(|span| (span, false))
+    }
+
+    #[inline(never)]
+    fn choose_of_batch(&self) -> Option<Span> {
+        self.choose_of(&self.batch)
+    }
+
+    /// What of `set` is drained next.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "each drain comes through here")]
+    fn choose_of(&self, set: &Extents) -> Option<Span> {
+        if set.is_empty() {
+            return None;
+        }
+        let next = set.next(self.cursor_bytes)?;
+        if self.sending.meets(next) {
+            return self.choose_after(set, next.1);
+        }
+        Some(next)
+    }
+
+    /// The same where the first place is on its way below already.
+    #[cold]
+    fn choose_after(&self, set: &Extents, mut cursor_bytes: u64) -> Option<Span> {
+        for _ in 1..TRIES {
+            let next = set.next(cursor_bytes)?;
+            if !self.sending.meets(next) {
+                return Some(next);
+            }
+            cursor_bytes = next.1;
         }
         None
     }
 
+    #[inline]
     fn send(&mut self, span: Span, is_batch: bool, at_ns: u64) {
         let set = if is_batch {
             &mut self.batch
@@ -90,6 +131,10 @@ impl<D: Device> Cache<D> {
             self.flushing.round
         };
         self.cursor_bytes = span.1;
+        if self.policy.keeps_clean {
+            // Looked up when this is below.
+            self.lru.foresee(self.unit_at(span.0));
+        }
         let length_bytes = span.1 - span.0;
         self.pace_ns = at_ns.max(self.pace_ns) + time_ns(length_bytes, self.policy.drain_ns_q24);
         let purpose = IoPurpose::Drain { span, round };
@@ -98,6 +143,7 @@ impl<D: Device> Cache<D> {
     }
 
     /// A drain has ended.
+    #[inline]
     pub(super) fn drained(
         &mut self,
         span: Span,
@@ -122,16 +168,26 @@ impl<D: Device> Cache<D> {
                 }
             }
         }
-        self.let_in(at_ns, ended);
-        self.close_batch(at_ns);
+        if !self.waiting.is_empty() {
+            self.let_in(at_ns, ended);
+        }
+        if self.flushing.is_active() {
+            self.close_batch(at_ns);
+        }
         self.drain(at_ns);
     }
 
     /// Keeps what was drained as clean data, where it was not overwritten meanwhile.
+    #[inline]
     fn keep_drained(&mut self, span: Span) {
-        if self.dirty.cover(span) == Cover::None && self.batch.cover(span) == Cover::None {
+        if !self.dirty.meets(span) && !self.batch.meets(span) {
             return self.keep(span);
         }
+        self.keep_rest(span);
+    }
+
+    #[inline(never)]
+    fn keep_rest(&mut self, span: Span) {
         let mut rest = vec![span];
         self.dirty.subtract_from(&mut rest);
         self.batch.subtract_from(&mut rest);

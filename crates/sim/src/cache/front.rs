@@ -4,11 +4,12 @@
 use teijo_engine::request::Op;
 
 use super::extents::{Cover, Span};
-use super::in_flight::{Fetch, IoPurpose, Reading, Waiting};
+use super::in_flight::{Fetch, IoPurpose, Readers, Reading, Waiting};
 use super::lru::Found;
 use super::params::Mode;
 use super::ram::Cache;
 use crate::device::{Device, Ended, Outcome, Ticket};
+use crate::short_path;
 
 fn length((from, to): Span) -> u64 {
     to - from
@@ -58,24 +59,33 @@ impl<D: Device> Cache<D> {
         }
     }
 
+    /// The unit that `at_bytes` lies in; its size is a power of two.
+    #[inline]
+    pub(super) fn unit_at(&self, at_bytes: u64) -> u64 {
+        at_bytes >> self.policy.unit_bytes.trailing_zeros()
+    }
+
     /// Units that lie wholly in `span`.
+    #[inline]
     fn whole_units(&self, (from, to): Span) -> std::ops::Range<u64> {
-        let unit = self.policy.unit_bytes;
+        let most = self.policy.unit_bytes - 1;
         let end = if to == self.capacity_bytes {
-            to.div_ceil(unit)
+            self.unit_at(to + most)
         } else {
-            to / unit
+            self.unit_at(to)
         };
-        from.div_ceil(unit)..end
+        self.unit_at(from + most)..end
     }
 
     /// Keeps what lies below as clean data, as far as there is room.
+    #[inline]
     pub(super) fn keep(&mut self, span: Span) {
         for unit in self.whole_units(span) {
             self.put_clean(unit, None);
         }
     }
 
+    #[inline]
     fn put_clean(&mut self, unit: u64, fetch: Option<usize>) {
         if self.dirty_bytes() + self.policy.unit_bytes <= self.policy.size_bytes {
             self.lru.put(unit, fetch);
@@ -84,11 +94,12 @@ impl<D: Device> Cache<D> {
     }
 
     /// Drops clean data where there is no room for it any more.
+    #[inline]
     fn make_room(&mut self) {
         let room_bytes = self.policy.size_bytes.saturating_sub(self.dirty_bytes());
-        let most = room_bytes / self.policy.unit_bytes;
-        while self.lru.len() > most {
-            self.lru.evict();
+        let most = self.unit_at(room_bytes);
+        if self.lru.len() > most {
+            self.lru.evict_down_to(most);
         }
     }
 
@@ -118,11 +129,17 @@ impl<D: Device> Cache<D> {
 
     /// Whether a write goes in now. What it overwrites takes no more room, and one that is larger
     /// than the cache goes in when nothing is dirty.
+    #[inline(always)]
+    #[allow(
+        clippy::inline_always,
+        reason = "each write that waits comes through here twice"
+    )]
     fn has_room(&self, span: Span) -> bool {
         let dirty_bytes = self.dirty_bytes();
         let fits = |more_bytes: u64| dirty_bytes + more_bytes <= self.policy.high_bytes;
         let overwritten = || self.dirty.covered(span) + self.batch.covered(span);
-        dirty_bytes == 0 || fits(length(span)) || fits(length(span) - overwritten())
+        // What is overwritten is no more than all of it.
+        dirty_bytes == 0 || fits(length(span)) || fits(0) && fits(length(span) - overwritten())
     }
 
     /// Puts a write into the RAM.
@@ -133,10 +150,7 @@ impl<D: Device> Cache<D> {
         let new_bytes = if self.batch.is_empty() {
             self.dirty.add(span)
         } else {
-            // What is being flushed is overwritten where it is.
-            let mut rest = vec![span];
-            self.batch.subtract_from(&mut rest);
-            rest.into_iter().map(|part| self.dirty.add(part)).sum()
+            self.admit_beside(span)
         };
         self.tally.acknowledged_bytes += length(span);
         self.tally.absorbed_bytes += length(span) - new_bytes;
@@ -152,11 +166,23 @@ impl<D: Device> Cache<D> {
         }
     }
 
+    /// Adds a write to what is dirty; what is being flushed is overwritten where it is.
+    #[inline(never)]
+    fn admit_beside(&mut self, span: Span) -> u64 {
+        let mut rest = vec![span];
+        self.batch.subtract_from(&mut rest);
+        rest.into_iter().map(|part| self.dirty.add(part)).sum()
+    }
+
     /// Lets writes in that waited, once enough has been drained.
+    #[inline]
     pub(super) fn let_in(&mut self, at_ns: u64, ended: &mut Vec<Ended>) {
-        if self.waiting.is_empty() || self.dirty_bytes() > self.policy.low_bytes {
-            return;
+        if !self.waiting.is_empty() && self.dirty_bytes() <= self.policy.low_bytes {
+            self.let_in_waiting(at_ns, ended);
         }
+    }
+
+    fn let_in_waiting(&mut self, at_ns: u64, ended: &mut Vec<Ended>) {
         let mut admitted = false;
         while let Some(&Waiting { ticket, span }) = self.waiting.front() {
             if !self.has_room(span) {
@@ -180,10 +206,13 @@ impl<D: Device> Cache<D> {
         if self.policy.keeps_clean {
             return self.read_units(ticket, span, at_ns);
         }
-        let mut missing = vec![span];
-        if self.dirty_bytes() > 0 {
-            self.subtract_dirty(&mut missing);
+        if !self.meets_dirty(span) {
+            self.tally.fetched_bytes += length(span);
+            self.pass(ticket, Op::Read, span, at_ns);
+            return None;
         }
+        let mut missing = vec![span];
+        self.subtract_dirty(&mut missing);
         let missing_bytes: u64 = missing.iter().map(|&gap| length(gap)).sum();
         self.tally.fetched_bytes += missing_bytes;
         self.tally.hit_bytes += length(span) - missing_bytes;
@@ -204,7 +233,7 @@ impl<D: Device> Cache<D> {
         }
         let reading = self.reads.put(reading);
         for gap in missing {
-            self.fetch(gap, vec![reading], at_ns);
+            self.fetch(gap, Some(reading), at_ns);
         }
         None
     }
@@ -215,14 +244,21 @@ impl<D: Device> Cache<D> {
         self.sending.subtract_from(spans);
     }
 
+    /// Whether something of `span` is in the RAM as dirty data.
+    #[inline]
+    fn meets_dirty(&self, span: Span) -> bool {
+        self.dirty.meets(span) || self.batch.meets(span) || self.sending.meets(span)
+    }
+
     /// Whether all of `span` is in the RAM as dirty data.
+    #[inline]
     fn is_dirty(&self, span: Span) -> bool {
+        if !self.meets_dirty(span) {
+            return false;
+        }
         let covers = [self.dirty.cover(span), self.batch.cover(span)];
         if covers.contains(&Cover::Whole) {
             return true;
-        }
-        if covers == [Cover::None; 2] && !self.sending.meets(span) {
-            return false;
         }
         let mut rest = vec![span];
         self.subtract_dirty(&mut rest);
@@ -239,6 +275,10 @@ impl<D: Device> Cache<D> {
 
     /// A read where clean data is kept: unit by unit, those that miss side by side as one.
     fn read_units(&mut self, ticket: Ticket, span: Span, at_ns: u64) -> Option<Outcome> {
+        let unit = self.unit_at(span.0);
+        if short_path::is_open() && unit == self.unit_at(span.1 - 1) {
+            return self.read_unit(ticket, unit, span, at_ns);
+        }
         let done_ns = self.answer_ns(length(span), at_ns);
         let reading = self.reads.put(Reading {
             ticket,
@@ -248,8 +288,7 @@ impl<D: Device> Cache<D> {
         });
         let mut missing: Vec<Span> = Vec::new();
         let mut missing_bytes = 0;
-        let unit_bytes = self.policy.unit_bytes;
-        for unit in span.0 / unit_bytes..=(span.1 - 1) / unit_bytes {
+        for unit in unit..=self.unit_at(span.1 - 1) {
             let (from, to) = self.unit_span(unit);
             let asked = (from.max(span.0), to.min(span.1));
             if self.is_dirty(asked) {
@@ -271,7 +310,7 @@ impl<D: Device> Cache<D> {
         self.tally.hit_bytes += length(span) - missing_bytes;
         for gap in missing {
             self.reads.at(reading).fetches += 1;
-            self.fetch_units(gap, vec![reading], at_ns);
+            self.fetch_units(gap, Some(reading), at_ns);
         }
         self.read_ahead(span, at_ns);
         if self.reads.at(reading).fetches > 0 {
@@ -284,16 +323,56 @@ impl<D: Device> Cache<D> {
         Some(Outcome { done_ns, result })
     }
 
+    /// The same of a read that lies in one unit.
+    #[inline]
+    fn read_unit(&mut self, ticket: Ticket, unit: u64, span: Span, at_ns: u64) -> Option<Outcome> {
+        let done_ns = self.answer_ns(length(span), at_ns);
+        let result = whole(span);
+        let found = if self.is_dirty(span) {
+            Found::There
+        } else {
+            self.lru.touch(unit)
+        };
+        let mut reading = || {
+            self.reads.put(Reading {
+                ticket,
+                fetches: 1,
+                done_ns,
+                result,
+            })
+        };
+        match found {
+            Found::There => self.tally.hit_bytes += length(span),
+            Found::Coming(fetch) => {
+                let reading = reading();
+                self.fetches.at(fetch).readers.put(reading);
+                self.tally.hit_bytes += length(span);
+            }
+            Found::Missing => {
+                let reading = reading();
+                self.tally.fetched_bytes += length(span);
+                self.fetch_units(self.unit_span(unit), Some(reading), at_ns);
+            }
+        }
+        self.read_ahead(span, at_ns);
+        if found == Found::There {
+            return Some(Outcome { done_ns, result });
+        }
+        self.look_ahead(at_ns);
+        None
+    }
+
     /// A read waits for a fetch that is under way.
     fn join(&mut self, reading: usize, fetch: usize) {
         let readers = &mut self.fetches.at(fetch).readers;
-        if readers.last() != Some(&reading) {
-            readers.push(reading);
+        if readers.last() != Some(reading) {
+            readers.put(reading);
             self.reads.at(reading).fetches += 1;
         }
     }
 
-    fn fetch(&mut self, span: Span, readers: Vec<usize>, at_ns: u64) -> usize {
+    fn fetch(&mut self, span: Span, reader: Option<usize>, at_ns: u64) -> usize {
+        let readers = Readers::of(reader);
         let fetch = self.fetches.put(Fetch { span, readers });
         let length_bytes = length(span) as u32;
         let purpose = IoPurpose::Fetch(fetch);
@@ -302,8 +381,8 @@ impl<D: Device> Cache<D> {
         fetch
     }
 
-    fn fetch_units(&mut self, span: Span, readers: Vec<usize>, at_ns: u64) {
-        let fetch = self.fetch(span, readers, at_ns);
+    fn fetch_units(&mut self, span: Span, reader: Option<usize>, at_ns: u64) {
+        let fetch = self.fetch(span, reader, at_ns);
         for unit in self.whole_units(span) {
             self.put_clean(unit, Some(fetch));
         }
@@ -319,9 +398,9 @@ impl<D: Device> Cache<D> {
             return;
         };
         let to = to.min(self.capacity_bytes);
-        let unit_bytes = self.policy.unit_bytes;
+        let most = self.policy.unit_bytes - 1;
         let mut gap: Option<Span> = None;
-        for unit in from.div_ceil(unit_bytes)..to.div_ceil(unit_bytes) {
+        for unit in self.unit_at(from + most)..self.unit_at(to + most) {
             let (from, to) = self.unit_span(unit);
             let held = self.lru.holds(unit) || self.is_dirty((from, to));
             match (&mut gap, held) {
@@ -336,7 +415,7 @@ impl<D: Device> Cache<D> {
     fn fetch_ahead(&mut self, gap: Option<Span>, at_ns: u64) {
         if let Some(gap) = gap {
             self.tally.ahead_bytes += length(gap);
-            self.fetch_units(gap, Vec::new(), at_ns);
+            self.fetch_units(gap, None, at_ns);
         }
     }
 
@@ -348,7 +427,7 @@ impl<D: Device> Cache<D> {
                 self.lru.arrive(unit, fetch, came);
             }
         }
-        for reader in readers {
+        for reader in readers.into_order() {
             let reading = self.reads.at(reader);
             reading.fetches -= 1;
             reading.done_ns = reading.done_ns.max(outcome.done_ns);

@@ -45,7 +45,39 @@ pub(super) struct Reading {
 #[derive(Clone, Debug)]
 pub(super) struct Fetch {
     pub span: Span,
-    pub readers: Vec<usize>,
+    pub readers: Readers,
+}
+
+/// The reads that wait for a fetch, in order: nearly always one, which needs no memory of its own.
+#[derive(Clone, Debug)]
+pub(super) struct Readers {
+    first: Option<usize>,
+    more: Vec<usize>,
+}
+
+impl Readers {
+    #[inline]
+    pub fn of(first: Option<usize>) -> Self {
+        let more = Vec::new();
+        Self { first, more }
+    }
+
+    #[inline]
+    pub fn put(&mut self, reader: usize) {
+        match self.first {
+            None => self.first = Some(reader),
+            Some(_) => self.more.push(reader),
+        }
+    }
+
+    pub fn last(&self) -> Option<usize> {
+        self.more.last().copied().or(self.first)
+    }
+
+    #[inline]
+    pub fn into_order(self) -> impl Iterator<Item = usize> {
+        self.first.into_iter().chain(self.more)
+    }
 }
 
 /// What was dirty when a flush came, or when its time was up.

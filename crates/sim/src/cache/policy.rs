@@ -64,6 +64,25 @@ pub(crate) struct Policy {
     pub ram_ns: u64,
 }
 
+impl Policy {
+    /// About how much is dirty at the most.
+    pub fn most_dirty_bytes(&self) -> u64 {
+        match self.mode {
+            Mode::WriteBack => self.high_bytes,
+            _ => 0,
+        }
+    }
+
+    /// Units of a device, and how many of them are kept clean at the most.
+    pub fn clean_units(&self, capacity_bytes: u64) -> (u64, u64) {
+        if !self.keeps_clean {
+            return (0, 0);
+        }
+        let units = capacity_bytes.div_ceil(self.unit_bytes);
+        (units, self.size_bytes / self.unit_bytes)
+    }
+}
+
 /// ns in 2^-24 of a byte at `mb_per_second`; 0 for no limit.
 fn byte_ns_q24(mb_per_second: f64) -> u64 {
     if mb_per_second == 0.0 {

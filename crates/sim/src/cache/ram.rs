@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 
 use teijo_engine::request::Op;
 
-use super::extents::{Extents, Flying, Span};
+use super::extents::{Extents, Span};
+use super::flying::Flying;
 use super::in_flight::{Batch, Fetch, IoPurpose, Reading, Waiting, IO_ERROR};
 use super::lru::Lru;
 use super::policy::{time_ns, Policy, Settings};
@@ -99,7 +100,14 @@ impl<D: Device> Cache<D> {
         part: D,
     ) -> Self {
         let capacity_bytes = part.capacity_bytes();
-        let extents = || Extents::new(policy.window_bytes, capacity_bytes);
+        let extents = || {
+            Extents::new(
+                policy.window_bytes,
+                capacity_bytes,
+                policy.most_dirty_bytes(),
+            )
+        };
+        let (units, most) = policy.clean_units(capacity_bytes);
         Self {
             name,
             settings,
@@ -123,7 +131,7 @@ impl<D: Device> Cache<D> {
             dirty_since_ns: 0,
             waiting: VecDeque::new(),
             stalled_since_ns: 0,
-            lru: Lru::new(),
+            lru: Lru::new(units, most),
             fetches: Slab::new(),
             reads: Slab::new(),
             streams: Streams::default(),
@@ -173,11 +181,12 @@ impl<D: Device> Cache<D> {
     }
 
     /// Looks at `at_ns` when it has to do something next.
+    #[inline]
     pub(super) fn look_ahead(&mut self, at_ns: u64) {
-        let next_ns = self
-            .idle_ns()
-            .min(self.expiry_ns())
-            .min(self.pace_due_ns(at_ns));
+        let mut next_ns = self.pace_due_ns(at_ns);
+        if !self.dirty.is_empty() {
+            next_ns = next_ns.min(self.idle_ns()).min(self.expiry_ns());
+        }
         let next_ns = if self.over.is_empty() { next_ns } else { at_ns };
         self.own_ns = next_ns.max(at_ns);
     }
@@ -207,16 +216,17 @@ impl<D: Device> Cache<D> {
 
     /// Forgets everything that is in the RAM; returns the bytes that were nowhere else.
     fn forget(&mut self) -> u64 {
-        let redirtied = |&span: &Span| self.dirty.covered(span) + self.batch.covered(span);
-        let twice_bytes: u64 = self.sending.spans().iter().map(redirtied).sum();
+        let redirtied = |span: Span| self.dirty.covered(span) + self.batch.covered(span);
+        let twice_bytes: u64 = self.sending.spans().map(redirtied).sum();
         let lost_bytes = self.dirty_bytes() - twice_bytes;
         self.tally.absorbed_bytes += twice_bytes;
-        let empty = Extents::new(self.policy.window_bytes, self.capacity_bytes);
+        let (window_bytes, most_bytes) = (self.policy.window_bytes, self.policy.most_dirty_bytes());
+        let empty = Extents::new(window_bytes, self.capacity_bytes, most_bytes);
         self.dirty = empty.clone();
         self.batch = empty;
         self.sending = Flying::default();
         (self.draining, self.sweeping) = (false, false);
-        self.lru = Lru::new();
+        self.lru.clear();
         self.streams = Streams::default();
         lost_bytes
     }
@@ -266,9 +276,8 @@ impl<D: Device> Device for Cache<D> {
     }
 
     fn step(&mut self, ended: &mut Vec<Ended>) {
-        let at_ns = self.next_ns();
-        if self.downstream.next_ns() > at_ns {
-            self.act(at_ns, ended);
+        if self.own_ns < self.downstream.next_ns() {
+            self.act(self.own_ns, ended);
             return;
         }
         let Some((purpose, outcome)) = self.downstream.step() else {
@@ -291,7 +300,9 @@ impl<D: Device> Device for Cache<D> {
     fn foresee(&self, offset_bytes: u64, length_bytes: u32) {
         let span = (offset_bytes, offset_bytes + u64::from(length_bytes));
         self.dirty.foresee(span);
-        self.lru.foresee(offset_bytes / self.policy.unit_bytes);
+        if self.policy.keeps_clean {
+            self.lru.foresee(self.unit_at(offset_bytes));
+        }
         self.part().foresee(offset_bytes, length_bytes);
     }
 
@@ -341,7 +352,7 @@ impl<D: Device> Device for Cache<D> {
         let mut volatile = self.downstream.device().volatile(at_ns);
         if !self.policy.battery {
             let unsent = self.dirty.spans().chain(self.batch.spans());
-            let spans = unsent.chain(self.sending.spans().iter().copied());
+            let spans = unsent.chain(self.sending.spans());
             volatile.extend(spans.map(|(from, to)| (from, to - from)));
         }
         volatile

@@ -8,6 +8,7 @@ use super::node::Node;
 use crate::cache::params::{
     CacheParams, HostCacheParams, Mode, CACHE_PARAMETERS, HOST_CACHE_PARAMETERS,
 };
+use crate::cache::{Extents, Lru};
 use crate::disk::Disk;
 use crate::fault::params::{FaultParams, FAULT_PARAMETERS};
 use crate::fault::Faulty;
@@ -21,12 +22,8 @@ const EACH_BYTES: u64 = 8 << 10;
 const ZONE_BYTES: u64 = 24;
 /// Thin provisioning has a bit for this.
 const THIN_BYTES: u64 = 4096 * 8;
-/// Of each unit that a cache keeps clean, while its tables grow to twice their size: its place in
-/// the order, and where to find that.
-const CLEAN_UNIT_BYTES: u64 = 200;
-/// Of each stretch that is dirty, in trees that are half full; shorter ones than this are rare.
-const EXTENT_BYTES: u64 = 96;
-const STRETCH_BYTES: u64 = 4096;
+/// Dirty data is in two tables: what is flushed, and what came after it.
+const DIRTY_TABLES: u64 = 2;
 /// Of each slot of an SSD cache: masks, order, and what waits; and of each chunk behind it.
 const SLOT_BYTES: u64 = 240;
 const CACHED_CHUNK_BYTES: u64 = 12;
@@ -112,9 +109,9 @@ impl Whole {
                 let part = self.need_of_parts(written)?;
                 // Its memory is not scaled, and no more of it is used than the device has.
                 let memory_bytes = params.memory_bytes.min(part.capacity_bytes);
-                let clean = memory_bytes / u64::from(params.page_bytes) * CLEAN_UNIT_BYTES;
+                let clean = clean_need(memory_bytes, params.page_bytes, part);
                 let dirty_bytes = memory_bytes as f64 * params.dirty_percent / 100.0;
-                Ok(part.and(clean + dirty_bytes as u64 / STRETCH_BYTES * EXTENT_BYTES))
+                Ok(part.and(clean + dirty_need(dirty_bytes as u64, part)))
             }
             Assembly::SsdCache => {
                 let params = SsdCacheParams::default();
@@ -147,7 +144,8 @@ impl Whole {
                 capacity_bytes: params.simulated_capacity_bytes(),
             },
             Leaf::Disk(_, params) => Need {
-                bytes: size_of::<Disk>() as u64 + ZONE_BYTES * u64::from(params.zones),
+                bytes: (size_of::<Disk>() as u64 + ZONE_BYTES * u64::from(params.zones))
+                    .saturating_add(Disk::cached_need_bytes(&params)),
                 nominal_bytes: params.modelled_capacity_bytes(),
                 capacity_bytes: params.simulated_capacity_bytes(),
             },
@@ -175,13 +173,26 @@ fn cache_bytes(params: &CacheParams, part: Need) -> u64 {
     let size_bytes = part.scaled(params.size_bytes);
     let is_dirty = params.mode == Mode::WriteBack;
     let is_clean = params.mode != Mode::Off && params.read_cache;
-    size_bytes / STRETCH_BYTES * EXTENT_BYTES * u64::from(is_dirty)
-        + size_bytes / u64::from(params.unit_bytes) * CLEAN_UNIT_BYTES * u64::from(is_clean)
+    dirty_need(size_bytes, part) * u64::from(is_dirty)
+        + clean_need(size_bytes, params.unit_bytes, part) * u64::from(is_clean)
+}
+
+/// What the tables take of up to `dirty_bytes` that are dirty.
+fn dirty_need(dirty_bytes: u64, part: Need) -> u64 {
+    DIRTY_TABLES.saturating_mul(Extents::need_bytes(part.capacity_bytes, dirty_bytes))
+}
+
+/// The same of `size_bytes` that are clean, in units of `unit_bytes`.
+fn clean_need(size_bytes: u64, unit_bytes: u32, part: Need) -> u64 {
+    let unit_bytes = u64::from(unit_bytes);
+    Lru::need_bytes(
+        part.capacity_bytes.div_ceil(unit_bytes),
+        size_bytes / unit_bytes,
+    )
 }
 
 fn host_cache_bytes(params: &HostCacheParams, part: Need) -> u64 {
     let size_bytes = part.scaled(params.memory_bytes);
     let dirty_bytes = (size_bytes as f64 * params.dirty_percent / 100.0) as u64;
-    dirty_bytes / STRETCH_BYTES * EXTENT_BYTES
-        + size_bytes / u64::from(params.page_bytes) * CLEAN_UNIT_BYTES
+    dirty_need(dirty_bytes, part) + clean_need(size_bytes, params.page_bytes, part)
 }

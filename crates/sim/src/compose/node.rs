@@ -140,10 +140,11 @@ impl Device for Node {
 
     #[inline]
     fn next_ns(&self) -> u64 {
-        if let Self::Ssd(drive) = self {
-            return drive.next_ns();
+        match self {
+            Self::Ssd(drive) => drive.next_ns(),
+            Self::Cache(cache) => cache.next_ns(),
+            _ => self.next_of_parts_ns(),
         }
-        self.next_of_parts_ns()
     }
 
     fn step(&mut self, ended: &mut Vec<Ended>) {
@@ -183,8 +184,13 @@ impl Device for Node {
         each!(self, device => device.volatile(at_ns))
     }
 
+    /// Only what fails by order harms data.
+    #[inline]
     fn damage(&self) -> &[Damage] {
-        each!(self, device => device.damage())
+        match self {
+            Self::Faulty(faulty) => faulty.damage(),
+            _ => &[],
+        }
     }
 
     fn counts(&self) -> Vec<(Cow<'static, str>, u64)> {

@@ -1,11 +1,21 @@
 //! The write cache of a disk: what is in it, what goes on from what, and when it is emptied.
 
 use super::disk::{Asker, Command, Disk};
+use super::params::DiskParams;
 
 /// Neighbouring writes in the cache are written as one, up to this.
 const EXTENT_BYTES: u64 = 1 << 20;
+/// Shorter writes are rare.
+const WRITE_BYTES: u64 = 4096;
 
 impl Disk {
+    /// What the cache's queue takes at the most: it grows to twice its size, and is copied then.
+    pub(crate) fn cached_need_bytes(params: &DiskParams) -> u64 {
+        let most = params.write_cache_bytes.div_ceil(WRITE_BYTES);
+        let most = most.checked_next_power_of_two().unwrap_or(most);
+        most.saturating_mul(size_of::<Command>() as u64 * 3 / 2)
+    }
+
     /// Puts a write in the cache; returns when it is acknowledged.
     pub(super) fn admit(&mut self, command: Command, at_ns: u64) -> u64 {
         self.link_free_ns = at_ns.max(self.link_free_ns) + self.link_ns(command.length_bytes);

@@ -20,6 +20,8 @@ pub(super) struct Recency {
     users: Vec<u32>,
     /// Uses that are the last ones of what is listed.
     listed: Numbers,
+    /// None of them is below this.
+    least: u64,
     /// Those that are listed and were never used.
     unused: BTreeSet<u32>,
     /// When the count begins anew.
@@ -32,6 +34,7 @@ impl Recency {
             uses: Table::new(NEVER),
             users: vec![0],
             listed: Numbers::new(),
+            least: 0,
             unused: BTreeSet::new(),
             most_uses: LEAST_USES,
         }
@@ -48,10 +51,10 @@ impl Recency {
         let was_listed = if before == NEVER {
             self.unused.remove(&number)
         } else {
-            self.listed.remove(before)
+            self.listed.remove(u64::from(before))
         };
         if was_listed {
-            self.listed.insert(now);
+            self.listed.insert(u64::from(now));
         }
     }
 
@@ -66,10 +69,11 @@ impl Recency {
             let now = users.len() as u32;
             users.push(number);
             self.uses.set(number, now);
-            if self.listed.contains(before) {
-                listed.insert(now);
+            if self.listed.contains(u64::from(before)) {
+                listed.insert(u64::from(now));
             }
         }
+        self.least = 0;
         self.most_uses = (4 * users.len()).max(LEAST_USES);
         (self.users, self.listed) = (users, listed);
     }
@@ -78,27 +82,40 @@ impl Recency {
     pub fn list(&mut self, number: u32) {
         match self.uses.get(number) {
             NEVER => _ = self.unused.insert(number),
-            last => self.listed.insert(last),
+            last => {
+                self.least = self.least.min(u64::from(last));
+                self.listed.insert(u64::from(last));
+            }
         }
     }
 
     pub fn unlist(&mut self, number: u32) {
         match self.uses.get(number) {
             NEVER => self.unused.remove(&number),
-            last => self.listed.remove(last),
+            last => self.listed.remove(u64::from(last)),
         };
     }
 
     pub fn is_listed(&self, number: u32) -> bool {
         match self.uses.get(number) {
             NEVER => self.unused.contains(&number),
-            last => self.listed.contains(last),
+            last => self.listed.contains(u64::from(last)),
         }
     }
 
     /// How many are listed.
     pub fn len(&self) -> usize {
         self.unused.len() + self.listed.len()
+    }
+
+    /// The listed one used longest ago.
+    #[inline]
+    pub fn first(&mut self) -> Option<u32> {
+        if let Some(&number) = self.unused.first() {
+            return Some(number);
+        }
+        self.least = self.listed.next(self.least)?;
+        Some(self.users[self.least as usize])
     }
 
     /// The listed ones from the one used longest ago.
@@ -146,6 +163,9 @@ mod tests {
                 }
                 let expected = order.iter().copied();
                 let expected: Vec<u32> = expected.filter(|&one| listed[one as usize]).collect();
+                if number % 3 > 0 {
+                    prop_assert_eq!(recency.first(), expected.first().copied());
+                }
                 prop_assert_eq!(recency.oldest().collect::<Vec<_>>(), expected);
                 prop_assert_eq!(recency.is_listed(number), listed[number as usize]);
             }

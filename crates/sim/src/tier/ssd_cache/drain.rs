@@ -1,7 +1,8 @@
 //! Which dirty chunks of an SSD cache go to the slow device next, in what I/Os, and when.
 
 use super::super::params::SsdCacheParams;
-use super::slots::{extent, runs, Slots};
+use super::slots::{extent, runs, sectors, Slots};
+use crate::short_path;
 
 /// After a failed drain nothing is drained for so long.
 const RETRY_NS: u64 = 100_000_000;
@@ -24,6 +25,22 @@ pub(super) struct Job {
     /// Reads that have not ended.
     pub reads: u32,
     pub has_failed: bool,
+}
+
+impl Job {
+    /// The sectors of `run` in the chunk at `base_bytes` are written as well, with what ends where
+    /// they begin.
+    #[inline]
+    fn write(&mut self, base_bytes: u64, run: (u32, u32)) {
+        let (from, to) = (
+            base_bytes + u64::from(run.0) * 512,
+            base_bytes + u64::from(run.1) * 512,
+        );
+        match self.extents.last_mut() {
+            Some((offset, length)) if *offset + *length == from => *length += to - from,
+            _ => self.extents.push((from, to - from)),
+        }
+    }
 }
 
 /// The drain's clock and its place.
@@ -67,6 +84,11 @@ impl Drain {
         }
     }
 
+    /// The chunk from which on the drain looks for the next one.
+    pub fn cursor(&self) -> u32 {
+        self.cursor
+    }
+
     pub fn running(&self) -> usize {
         self.jobs.len() - self.free.len()
     }
@@ -98,43 +120,56 @@ impl Drain {
         if self.next_ns(slots) > at_ns {
             return None;
         }
-        let (job, bytes) = self.gather(slots)?;
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.jobs.push(Job::default());
+            self.jobs.len() - 1
+        });
+        let Some(bytes) = self.gather(place, slots) else {
+            self.free.push(place);
+            return None;
+        };
         let busy_ns = (u128::from(bytes) * u128::from(self.byte_ns_q20)) >> 20;
         self.pace_ns = self.pace_ns.max(at_ns) + busy_ns as u64;
         self.drained_bytes += bytes;
-        self.ios += job.extents.len() as u64;
-        if let Some(place) = self.free.pop() {
-            self.jobs[place] = job;
-            return Some(place);
-        }
-        self.jobs.push(job);
-        Some(self.jobs.len() - 1)
+        self.ios += self.jobs[place].extents.len() as u64;
+        Some(place)
     }
 
-    /// The next dirty chunk and those that go on where it ends, with the bytes they write.
-    fn gather(&mut self, slots: &mut Slots) -> Option<(Job, u64)> {
+    /// Puts the next dirty chunk and those that go on where it ends in the job at `place`, whose
+    /// room is used again; returns the bytes they write.
+    fn gather(&mut self, place: usize, slots: &mut Slots) -> Option<u64> {
         let mut chunk = slots.next_waiting(self.cursor)?;
         let most = self.chunks(slots);
-        let (mut job, mut bytes, mut end_bytes) = (Job::default(), 0, None);
+        let job = &mut self.jobs[place];
+        job.loads.clear();
+        job.extents.clear();
+        job.has_failed = false;
+        let (mut bytes, mut end_bytes) = (0, None);
         while let Some((slot, mask)) = slots.waiting(chunk) {
             let base = u64::from(chunk) * self.chunk_bytes;
-            let first = base + u64::from(extent(mask).0) * 512;
-            let size = u64::from(mask.count_ones()) * 512;
+            let ends = extent(mask);
+            let first = base + u64::from(ends.0) * 512;
+            // One run nearly always.
+            let is_run = short_path::is_open() && mask == sectors(ends.0, ends.1);
+            let count = if is_run {
+                ends.1 - ends.0
+            } else {
+                mask.count_ones()
+            };
+            let size = u64::from(count) * 512;
             let goes_on = end_bytes == Some(first)
                 && bytes + size <= self.most_bytes
                 && job.loads.len() < most;
             if !job.loads.is_empty() && !goes_on {
                 break;
             }
-            for (first, end) in runs(mask) {
-                let (from, to) = (base + u64::from(first) * 512, base + u64::from(end) * 512);
-                match job.extents.last_mut() {
-                    Some((offset, length)) if *offset + *length == from => *length += to - from,
-                    _ => job.extents.push((from, to - from)),
-                }
-                end_bytes = Some(to);
+            if is_run {
+                job.write(base, ends);
+            } else {
+                runs(mask).for_each(|run| job.write(base, run));
             }
-            let sectors = extent(mask);
+            end_bytes = Some(base + u64::from(ends.1) * 512);
+            let sectors = ends;
             job.loads.push(Load { slot, sectors });
             bytes += size;
             slots.begin_drain(slot);
@@ -143,19 +178,17 @@ impl Drain {
         self.cursor = chunk;
         job.extents.reverse();
         job.reads = job.loads.len() as u32;
-        Some((job, bytes))
+        Some(bytes)
     }
 
     /// Takes a job off; after one that failed the drain rests.
     pub fn end(&mut self, job: usize, slots: &mut Slots, at_ns: u64) {
-        let Job {
-            loads, has_failed, ..
-        } = std::mem::take(&mut self.jobs[job]);
+        let has_failed = self.jobs[job].has_failed;
         self.free.push(job);
         if has_failed {
             self.pace_ns = self.pace_ns.max(at_ns + RETRY_NS);
         }
-        for Load { slot, .. } in loads {
+        for &Load { slot, .. } in &self.jobs[job].loads {
             slots.end_drain(slot, has_failed);
         }
     }

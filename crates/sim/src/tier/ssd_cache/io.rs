@@ -8,16 +8,20 @@ use super::drain::Load;
 use super::slots::{extent, sectors, MOST_SECTORS};
 use super::{Fetch, IoPurpose, SsdCache, Stalled, SECTOR};
 use crate::device::{Device, Ended, Outcome};
+use crate::short_path;
 
 impl<D: Device> SsdCache<D> {
     /// `range` cut at the borders of chunks, from its start: the chunk, its sectors, their bytes.
+    #[inline]
     pub(super) fn first_part(&self, range: Range) -> (u32, u128, u64) {
+        // Its size is a power of two, and a division takes long.
         let chunk_bytes = u64::from(self.params.chunk_bytes);
-        let inside = range.offset_bytes % chunk_bytes;
+        let inside = range.offset_bytes & (chunk_bytes - 1);
         let length = range.length_bytes.min(chunk_bytes - inside);
         let first = (inside / SECTOR) as u32;
         let mask = sectors(first, first + (length / SECTOR) as u32);
-        ((range.offset_bytes / chunk_bytes) as u32, mask, length)
+        let chunk = range.offset_bytes >> chunk_bytes.trailing_zeros();
+        (chunk as u32, mask, length)
     }
 
     /// All parts of (offset, bytes), as `first_part` cuts them.
@@ -36,6 +40,7 @@ impl<D: Device> SsdCache<D> {
     }
 
     /// The sectors of `chunk` that there are: fewer in the last one.
+    #[inline]
     fn whole(&self, chunk: u32) -> u128 {
         let chunk_bytes = u64::from(self.params.chunk_bytes);
         let rest = self.capacity.bytes - u64::from(chunk) * chunk_bytes;
@@ -43,6 +48,7 @@ impl<D: Device> SsdCache<D> {
     }
 
     /// From the first to the last of `mask` on the device where `base` is the place of a chunk.
+    #[inline]
     pub(super) fn piece(&self, side: Side, base: u32, mask: u128) -> Piece {
         let (first, end) = extent(mask);
         debug_assert!(end <= MOST_SECTORS);
@@ -54,6 +60,7 @@ impl<D: Device> SsdCache<D> {
         }
     }
 
+    #[inline]
     fn send(&mut self, request: usize, op: Op, piece: Piece, at_ns: u64) {
         self.requests.hold(request);
         self.pair
@@ -73,7 +80,9 @@ impl<D: Device> SsdCache<D> {
     fn promote(&mut self, chunk: u32, policy: Promote, is_sequential: bool) -> Option<u32> {
         let is_wanted = self.would_promote(chunk, policy, is_sequential);
         if let Some(slot) = is_wanted.then(|| self.slots.allocate(chunk)).flatten() {
-            self.refused.unlist(chunk);
+            if self.refused.len() > 0 {
+                self.refused.unlist(chunk);
+            }
             self.counters.promotions += 1;
             return Some(slot);
         }
@@ -81,7 +90,7 @@ impl<D: Device> SsdCache<D> {
             self.refused.touch(chunk);
             self.refused.list(chunk);
             if self.refused.len() > self.slots.count() as usize {
-                let oldest = self.refused.oldest().next();
+                let oldest = self.refused.first();
                 if let Some(oldest) = oldest {
                     self.refused.unlist(oldest);
                 }
@@ -101,34 +110,81 @@ impl<D: Device> SsdCache<D> {
         fetch
     }
 
-    fn read(&mut self, request: usize, mut range: Range, is_sequential: bool, at_ns: u64) {
+    /// Reads what the cache has of `mask` of `chunk`; of what has to be fetched, the slot that it
+    /// fills, if it fills one, and its sectors.
+    #[inline]
+    fn read_part(
+        &mut self,
+        request: usize,
+        (chunk, mask): (u32, u128),
+        is_sequential: bool,
+        at_ns: u64,
+    ) -> Option<(Option<u32>, u128)> {
+        let mut place = self.slots.touch(chunk);
+        let valid = place.map_or(0, |slot| self.slots.valid(slot));
+        if let Some(slot) = place.filter(|_| valid & mask != 0) {
+            let piece = self.piece(Side::Fast, slot, valid & mask);
+            self.send(request, Op::Read, piece, at_ns);
+        }
+        if valid & mask == mask {
+            self.counters.read_hits += 1;
+            return None;
+        }
+        self.counters.read_misses += 1;
+        if let Some(fetch) = place.and_then(|slot| self.slots.fetch(slot)) {
+            self.requests.hold(request);
+            self.fetches[fetch].requests.push(request);
+            return None;
+        }
+        let policy = self.params.promote_reads;
+        if place.is_none() {
+            place = self.promote(chunk, policy, is_sequential);
+        } else if is_sequential || policy == Promote::Never {
+            place = None;
+        }
+        Some((place, place.map_or(mask, |_| self.whole(chunk)) & !valid))
+    }
+
+    /// `fetch` will fill `missing` of `slot`, if there is one.
+    #[inline]
+    fn fill(&mut self, fetch: usize, slot: Option<u32>, missing: u128) {
+        if let Some(slot) = slot {
+            self.slots.begin_fetch(slot, fetch);
+            self.fetches[fetch].fills.push((slot, missing));
+            self.pair.foresee(self.piece(Side::Fast, slot, missing));
+        }
+    }
+
+    #[inline]
+    fn send_fetch(&mut self, fetch: usize, piece: Piece, at_ns: u64) {
+        self.counters.fetched_bytes += piece.length_bytes;
+        self.pair
+            .send(IoPurpose::Fetch { fetch }, Op::Read, piece, at_ns);
+    }
+
+    fn read(&mut self, request: usize, range: Range, is_sequential: bool, at_ns: u64) {
+        let (chunk, mask, bytes) = self.first_part(range);
+        if !short_path::is_open() || bytes < range.length_bytes {
+            return self.read_parts(request, range, is_sequential, at_ns);
+        }
+        let wanted = self.read_part(request, (chunk, mask), is_sequential, at_ns);
+        if let Some((place, missing)) = wanted {
+            let fetch = self.open_fetch(request);
+            self.fill(fetch, place, missing);
+            self.send_fetch(fetch, self.piece(Side::Slow, chunk, missing), at_ns);
+        }
+    }
+
+    /// The same of a range in several chunks: what is fetched of neighbours is fetched as one.
+    fn read_parts(&mut self, request: usize, mut range: Range, is_sequential: bool, at_ns: u64) {
         let mut wants: Vec<(Piece, usize)> = Vec::new();
         while range.length_bytes > 0 {
             let (chunk, mask, bytes) = self.first_part(range);
             range = range.after(bytes);
-            let mut place = self.slots.touch(chunk);
-            let valid = place.map_or(0, |slot| self.slots.valid(slot));
-            if let Some(slot) = place.filter(|_| valid & mask != 0) {
-                let piece = self.piece(Side::Fast, slot, valid & mask);
-                self.send(request, Op::Read, piece, at_ns);
-            }
-            if valid & mask == mask {
-                self.counters.read_hits += 1;
+            let wanted = self.read_part(request, (chunk, mask), is_sequential, at_ns);
+            let Some((place, missing)) = wanted else {
                 continue;
-            }
-            self.counters.read_misses += 1;
-            if let Some(fetch) = place.and_then(|slot| self.slots.fetch(slot)) {
-                self.requests.hold(request);
-                self.fetches[fetch].requests.push(request);
-                continue;
-            }
-            let policy = self.params.promote_reads;
-            if place.is_none() {
-                place = self.promote(chunk, policy, is_sequential);
-            } else if is_sequential || policy == Promote::Never {
-                place = None;
-            }
-            let missing = place.map_or(mask, |_| self.whole(chunk)) & !valid;
+            };
             let piece = self.piece(Side::Slow, chunk, missing);
             let goes_on = wants
                 .last_mut()
@@ -141,15 +197,10 @@ impl<D: Device> SsdCache<D> {
                 wants.push((piece, fetch));
                 fetch
             };
-            if let Some(slot) = place {
-                self.slots.begin_fetch(slot, fetch);
-                self.fetches[fetch].fills.push((slot, missing));
-            }
+            self.fill(fetch, place, missing);
         }
         for (piece, fetch) in wants {
-            self.counters.fetched_bytes += piece.length_bytes;
-            self.pair
-                .send(IoPurpose::Fetch { fetch }, Op::Read, piece, at_ns);
+            self.send_fetch(fetch, piece, at_ns);
         }
     }
 
@@ -214,22 +265,19 @@ impl<D: Device> SsdCache<D> {
             mut range,
             is_sequential,
         } = stalled;
+        let (chunk, mask, bytes) = self.first_part(range);
+        if short_path::is_open() && bytes == range.length_bytes {
+            let waits = self.write_alone(request, (chunk, mask), is_sequential, is_first, at_ns);
+            return waits.then_some(stalled);
+        }
         let mut around: Option<Piece> = None;
         while range.length_bytes > 0 {
             let (chunk, mask, bytes) = self.first_part(range);
-            let known = self.slots.find(chunk);
-            let is_dirty = known.is_some_and(|slot| self.slots.is_dirty(slot));
-            let is_taken = known.is_some()
-                || self.would_promote(chunk, self.params.promote_writes, is_sequential);
-            if is_taken && !is_dirty && !(is_first && self.has_room()) {
+            if !(is_first && self.has_room()) && self.has_to_wait(chunk, is_sequential) {
                 self.send_around(request, around, at_ns);
                 return Some(Stalled { range, ..stalled });
             }
-            if let Some(slot) = self.place_of_write(chunk, is_sequential) {
-                self.slots.soil(slot, mask);
-                let piece = self.piece(Side::Fast, slot, mask);
-                self.send(request, Op::Write, piece, at_ns);
-            } else {
+            if !self.write_part(request, (chunk, mask), is_sequential, at_ns) {
                 let piece = self.piece(Side::Slow, chunk, mask);
                 match &mut around {
                     Some(last) if last.ends() == piece.offset_bytes => {
@@ -242,6 +290,53 @@ impl<D: Device> SsdCache<D> {
         }
         self.send_around(request, around, at_ns);
         None
+    }
+
+    /// Whether a write of `chunk` makes one more chunk dirty.
+    #[inline]
+    fn has_to_wait(&self, chunk: u32, is_sequential: bool) -> bool {
+        match self.slots.find(chunk) {
+            Some(slot) => !self.slots.is_dirty(slot),
+            None => self.would_promote(chunk, self.params.promote_writes, is_sequential),
+        }
+    }
+
+    /// Writes `mask` of `chunk` to the cache, if it has or gets a place there.
+    #[inline]
+    fn write_part(
+        &mut self,
+        request: usize,
+        (chunk, mask): (u32, u128),
+        is_sequential: bool,
+        at_ns: u64,
+    ) -> bool {
+        let Some(slot) = self.place_of_write(chunk, is_sequential) else {
+            return false;
+        };
+        self.slots.soil(slot, mask);
+        let piece = self.piece(Side::Fast, slot, mask);
+        self.send(request, Op::Write, piece, at_ns);
+        true
+    }
+
+    /// The same as `write_back` of what lies in one chunk; whether it has to wait.
+    #[inline]
+    fn write_alone(
+        &mut self,
+        request: usize,
+        (chunk, mask): (u32, u128),
+        is_sequential: bool,
+        is_first: bool,
+        at_ns: u64,
+    ) -> bool {
+        if !(is_first && self.has_room()) && self.has_to_wait(chunk, is_sequential) {
+            return true;
+        }
+        if !self.write_part(request, (chunk, mask), is_sequential, at_ns) {
+            let piece = self.piece(Side::Slow, chunk, mask);
+            self.send_around(request, Some(piece), at_ns);
+        }
+        false
     }
 
     fn send_around(&mut self, request: usize, piece: Option<Piece>, at_ns: u64) {
@@ -267,7 +362,15 @@ impl<D: Device> SsdCache<D> {
     }
 
     /// Begins what the drain may begin now.
+    #[inline]
     pub(super) fn drain(&mut self, at_ns: u64) {
+        self.drain_ns = self.drain.next_ns(&self.slots);
+        if self.drain_ns <= at_ns {
+            self.drain_more(at_ns);
+        }
+    }
+
+    fn drain_more(&mut self, at_ns: u64) {
         while let Some(job) = self.drain.begin(&mut self.slots, at_ns) {
             for place in 0..self.drain.job(job).loads.len() {
                 let Load {
@@ -278,7 +381,13 @@ impl<D: Device> SsdCache<D> {
                 self.pair
                     .send(IoPurpose::Collect { job }, Op::Read, piece, at_ns);
             }
+            if let Some((chunk, slot)) = self.slots.foresee_waiting(self.drain.cursor()) {
+                let mask = self.whole(chunk);
+                self.pair.foresee(self.piece(Side::Fast, slot, mask));
+                self.pair.foresee(self.piece(Side::Slow, chunk, mask));
+            }
         }
+        self.drain_ns = self.drain.next_ns(&self.slots);
     }
 
     /// One I/O of a drain has ended: the next extent is written, or the job is done.
@@ -305,7 +414,9 @@ impl<D: Device> SsdCache<D> {
             return;
         }
         self.drain.end(job, &mut self.slots, at_ns);
-        self.resume(at_ns, ended);
+        if !self.stalled.is_empty() {
+            self.resume(at_ns, ended);
+        }
     }
 
     /// Both devices put what they keep in volatile memory where it lasts.

@@ -81,6 +81,8 @@ pub struct SsdCache<D> {
     slots: Slots,
     dirty_limit_chunks: u32,
     drain: Drain,
+    /// When the drain next begins something.
+    drain_ns: u64,
     requests: Requests,
     fetches: Vec<Fetch>,
     free_fetches: Vec<usize>,
@@ -126,6 +128,7 @@ impl<D: Device> SsdCache<D> {
             slots: Slots::new(count),
             dirty_limit_chunks: limit.clamp(1, count),
             drain: Drain::new(&params, chunks(scaled(params.drain_from_bytes))),
+            drain_ns: u64::MAX,
             requests: Requests::default(),
             fetches: Vec::new(),
             free_fetches: Vec::new(),
@@ -198,14 +201,14 @@ impl<D: Device> Device for SsdCache<D> {
     }
 
     fn next_ns(&self) -> u64 {
-        self.pair.next_ns().min(self.drain.next_ns(&self.slots))
+        self.pair.next_ns().min(self.drain_ns)
     }
 
     fn step(&mut self, ended: &mut Vec<Ended>) {
-        let drain_ns = self.drain.next_ns(&self.slots);
-        let mut at_ns = drain_ns;
-        if self.pair.next_ns() <= drain_ns {
-            at_ns = self.pair.next_ns();
+        let drain_ns = self.drain_ns;
+        let pair_ns = self.pair.next_ns();
+        let at_ns = pair_ns.min(drain_ns);
+        if pair_ns <= drain_ns {
             if let Some((why, outcome)) = self.pair.step() {
                 self.came(why, outcome, ended);
             }
@@ -225,7 +228,7 @@ impl<D: Device> Device for SsdCache<D> {
             offset_bytes,
             length_bytes,
         });
-        let piece = match self.slots.find(chunk) {
+        let piece = match self.slots.foresee(chunk) {
             Some(slot) => self.piece(Side::Fast, slot, mask),
             None => self.piece(Side::Slow, chunk, mask),
         };
@@ -234,6 +237,7 @@ impl<D: Device> Device for SsdCache<D> {
 
     fn purge(&mut self, at_ns: u64) -> u64 {
         self.drain.is_suspended = true;
+        self.drain_ns = u64::MAX;
         let mut quiet_ns = at_ns;
         let mut ended = Vec::new();
         while self.pair.in_flight() > 0 {

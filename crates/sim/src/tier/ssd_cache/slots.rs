@@ -3,6 +3,7 @@
 
 use super::super::recency::Recency;
 use super::super::table::Table;
+use crate::memory::prefetch;
 use crate::numbers::Numbers;
 
 /// Sectors of 512 B that the masks of a slot have room for.
@@ -37,8 +38,9 @@ pub(super) fn runs(mut mask: u128) -> impl Iterator<Item = (u32, u32)> {
     })
 }
 
-/// One chunk's place on the fast device.
+/// One chunk's place on the fast device: a line of the processor's caches.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Slot {
     chunk: u32,
     valid: u128,
@@ -126,6 +128,23 @@ impl Slots {
         (slot != NONE).then_some(slot)
     }
 
+    /// Asks for what is known of `chunk`, soon to be used; its slot if it has one.
+    #[inline]
+    pub fn foresee(&self, chunk: u32) -> Option<u32> {
+        let slot = self.find(chunk)?;
+        prefetch(&self.slots, slot);
+        Some(slot)
+    }
+
+    /// Asks for the first chunk from `chunk` on that waits to be drained; which it is, and its
+    /// slot.
+    #[inline]
+    pub fn foresee_waiting(&self, chunk: u32) -> Option<(u32, u32)> {
+        let next = self.waiting.next(u64::from(chunk))? as u32;
+        Some((next, self.foresee(next)?))
+    }
+
+    #[inline]
     pub fn valid(&self, slot: u32) -> u128 {
         self.slots[slot as usize].valid
     }
@@ -155,7 +174,7 @@ impl Slots {
             self.slots.push(EMPTY);
             self.slots.len() as u32 - 1
         } else {
-            let slot = self.recency.oldest().next()?;
+            let slot = self.recency.first()?;
             self.by_chunk.set(self.slots[slot as usize].chunk, NONE);
             self.evictions += 1;
             slot
@@ -164,6 +183,9 @@ impl Slots {
         self.recency.touch(slot);
         self.slots[slot as usize] = Slot { chunk, ..EMPTY };
         self.by_chunk.set(chunk, slot);
+        if let Some(next) = self.recency.first() {
+            prefetch(&self.slots, next);
+        }
         Some(slot)
     }
 
@@ -204,7 +226,7 @@ impl Slots {
             place.fresh |= mask;
         } else if was_clean {
             self.dirty_chunks += 1;
-            self.waiting.insert(place.chunk);
+            self.waiting.insert(u64::from(place.chunk));
             self.settle(slot);
         }
     }
@@ -241,14 +263,15 @@ impl Slots {
 
     /// The next dirty chunk from `chunk` on that is not being drained, around the end.
     pub fn next_waiting(&self, chunk: u32) -> Option<u32> {
-        let next = self.waiting.next(chunk);
-        next.or_else(|| self.waiting.next(0))
+        let next = self.waiting.next(u64::from(chunk));
+        let next = next.or_else(|| self.waiting.next(0));
+        next.map(|chunk| chunk as u32)
     }
 
     /// The slot and the dirty sectors of `chunk` if it waits to be drained.
     pub fn waiting(&self, chunk: u32) -> Option<(u32, u128)> {
         let slot = self.find(chunk)?;
-        let is_waiting = self.waiting.contains(chunk);
+        let is_waiting = self.waiting.contains(u64::from(chunk));
         is_waiting.then(|| (slot, self.slots[slot as usize].dirty))
     }
 
@@ -257,7 +280,7 @@ impl Slots {
         let place = &mut self.slots[slot as usize];
         (place.is_draining, place.fresh) = (true, 0);
         place.pins += 1;
-        self.waiting.remove(place.chunk);
+        self.waiting.remove(u64::from(place.chunk));
     }
 
     /// `slot` is drained: dirty is what was written meanwhile, or all of it if that failed.
@@ -270,7 +293,7 @@ impl Slots {
         if place.dirty == 0 {
             self.dirty_chunks -= 1;
         } else {
-            self.waiting.insert(place.chunk);
+            self.waiting.insert(u64::from(place.chunk));
         }
         self.unpin(slot);
     }
@@ -286,7 +309,7 @@ impl Slots {
         // What is being drained is counted until that ends.
         if was_dirty && place.dirty == 0 && !place.is_draining {
             self.dirty_chunks -= 1;
-            self.waiting.remove(chunk);
+            self.waiting.remove(u64::from(chunk));
         }
         self.settle(slot);
     }
@@ -347,7 +370,7 @@ mod tests {
             let is_counted = slot.dirty != 0 || slot.is_draining;
             dirty_chunks += u32::from(is_counted);
             let waits = slot.dirty != 0 && !slot.is_draining;
-            prop_assert_eq!(slots.waiting.contains(slot.chunk), waits);
+            prop_assert_eq!(slots.waiting.contains(u64::from(slot.chunk)), waits);
             let can_be_taken = slot.dirty == 0 && slot.pins == 0;
             prop_assert_eq!(slots.recency.is_listed(number), can_be_taken);
         }
