@@ -27,42 +27,76 @@ const REFERENCE_ENTRIES: usize = 64 << 20;
 struct Row {
     text: &'static str,
     read_percent: u8,
+    /// Of the device, from its beginning; `None` for all of it.
+    range_bytes: Option<u64>,
     /// What one core of a quiet host should do, M I/Os/s.
     goal: f64,
 }
 
+const SSD_CACHE: &str = "ssd-cache(slc-a?capacity=1GiB, slc-b?capacity=4GiB)";
+const SSD_CACHE_BACK: &str = "ssd-cache(slc-a?capacity=1GiB, slc-b?capacity=4GiB)?mode=write-back";
+/// All of it has a place in such a cache, and half of it may be dirty.
+const FITTING_BYTES: u64 = 512 << 20;
+
+/// A row of a whole device.
+const fn row(text: &'static str, read_percent: u8, goal: f64) -> Row {
+    Row {
+        text,
+        read_percent,
+        range_bytes: None,
+        goal,
+    }
+}
+
 /// Random blocks of 4 KiB, 32 in flight.
-#[rustfmt::skip]
 const ROWS: &[Row] = &[
-    Row { text: "slc-a?capacity=1GiB", read_percent: 0, goal: 20.0 },
-    Row { text: "slc-a?capacity=1GiB", read_percent: 100, goal: 20.0 },
-    Row { text: "slc-a?capacity=1GiB&pacing=paced", read_percent: 0, goal: 20.0 },
-    Row { text: "slc-a?capacity=1GiB&jitter_percent=0", read_percent: 0, goal: 20.0 },
-    Row { text: "raid0(4×slc-a?capacity=1GiB)", read_percent: 0, goal: 8.0 },
-    Row { text: "raid0(4×slc-a?capacity=1GiB)", read_percent: 100, goal: 8.0 },
-    Row { text: "raid10(4×slc-a?capacity=1GiB)", read_percent: 0, goal: 8.0 },
-    Row { text: "raid10(4×slc-a?capacity=1GiB)", read_percent: 100, goal: 8.0 },
-    Row { text: "raid5(4×slc-a?capacity=1GiB)", read_percent: 0, goal: 0.0 },
-    Row { text: "tier(slc-a?capacity=1GiB, slc-b?capacity=4GiB)", read_percent: 0, goal: 5.0 },
-    Row { text: "tier(slc-a?capacity=1GiB, slc-b?capacity=4GiB)", read_percent: 70, goal: 5.0 },
-    Row { text: "ssd-cache(slc-a?capacity=1GiB, slc-b?capacity=4GiB)",
-          read_percent: 70, goal: 5.0 },
-    Row { text: "ssd-cache(slc-a?capacity=1GiB, slc-b?capacity=4GiB)?mode=write-back",
-          read_percent: 0, goal: 5.0 },
-    Row { text: "cache(slc-a?capacity=1GiB)", read_percent: 0, goal: 5.0 },
-    Row { text: "cache(slc-a?capacity=1GiB)", read_percent: 70, goal: 5.0 },
-    Row { text: "cache(slc-a?capacity=1GiB)?mode=write-through", read_percent: 0, goal: 5.0 },
-    Row { text: "host-cache(slc-a?capacity=1GiB)", read_percent: 0, goal: 5.0 },
-    Row { text: "host-cache(slc-a?capacity=1GiB)", read_percent: 70, goal: 5.0 },
-    Row { text: "faulty(slc-a?capacity=1GiB)", read_percent: 0, goal: 5.0 },
+    row("slc-a?capacity=1GiB", 0, 20.0),
+    row("slc-a?capacity=1GiB", 100, 20.0),
+    row("slc-a?capacity=1GiB&pacing=paced", 0, 20.0),
+    row("slc-a?capacity=1GiB&jitter_percent=0", 0, 20.0),
+    row("raid0(4×slc-a?capacity=1GiB)", 0, 8.0),
+    row("raid0(4×slc-a?capacity=1GiB)", 100, 8.0),
+    row("raid10(4×slc-a?capacity=1GiB)", 0, 8.0),
+    row("raid10(4×slc-a?capacity=1GiB)", 100, 8.0),
+    row("raid5(4×slc-a?capacity=1GiB)", 0, 0.0),
+    row("tier(slc-a?capacity=1GiB, slc-b?capacity=4GiB)", 0, 5.0),
+    row("tier(slc-a?capacity=1GiB, slc-b?capacity=4GiB)", 70, 5.0),
+    row(SSD_CACHE, 70, 5.0),
+    row(SSD_CACHE_BACK, 0, 5.0),
+    row(SSD_CACHE, 70, 5.0).within(FITTING_BYTES),
+    row(SSD_CACHE_BACK, 0, 5.0).within(FITTING_BYTES),
+    row("cache(slc-a?capacity=1GiB)", 0, 5.0),
+    row("cache(slc-a?capacity=1GiB)", 70, 5.0),
+    row("cache(slc-a?capacity=1GiB)?mode=write-through", 0, 5.0),
+    row("host-cache(slc-a?capacity=1GiB)", 0, 5.0),
+    row("host-cache(slc-a?capacity=1GiB)", 70, 5.0),
+    row("faulty(slc-a?capacity=1GiB)", 0, 5.0),
 ];
 
 impl Row {
+    /// The same of so much of the device.
+    const fn within(self, range_bytes: u64) -> Self {
+        Self {
+            range_bytes: Some(range_bytes),
+            ..self
+        }
+    }
+
     fn name(&self) -> String {
         let Self {
             text, read_percent, ..
         } = self;
-        format!("{text}, {read_percent} % reads")
+        let range = self
+            .range_bytes
+            .map_or(String::new(), |bytes| format!(" of {} MiB", bytes >> 20));
+        format!("{text}, {read_percent} % reads{range}")
+    }
+
+    /// The plan of the row, with another share of reads.
+    fn plan(&self, session: &SimSession<Node>, read_percent: u8) -> Plan {
+        let all_bytes = session.device().capacity_bytes();
+        let range_bytes = self.range_bytes.unwrap_or(all_bytes);
+        random_blocks(range_bytes, read_percent, 4096 * IOS)
     }
 }
 
@@ -123,13 +157,12 @@ fn translation_layer(op_percent: f64) -> (f64, f64) {
     )
 }
 
-fn random_blocks(session: &SimSession<Node>, read_percent: u8, total_bytes: u64) -> Plan {
-    let capacity_bytes = session.device().capacity_bytes();
+fn random_blocks(range_bytes: u64, read_percent: u8, total_bytes: u64) -> Plan {
     let range = Range {
         start_bytes: 0,
         segments: 1,
-        segment_bytes: capacity_bytes,
-        stride_bytes: capacity_bytes,
+        segment_bytes: range_bytes,
+        stride_bytes: range_bytes,
     };
     let stream = StreamPlan {
         threads: 1,
@@ -153,9 +186,9 @@ fn random_blocks(session: &SimSession<Node>, read_percent: u8, total_bytes: u64)
 }
 
 /// A device that was written at random as often as a row does, from fresh.
-fn written(text: &str) -> SimSession<Node> {
-    let mut session = SimSession::new(open(text).expect("a preset"));
-    let plan = random_blocks(&session, 0, 4096 * IOS);
+fn written(row: &Row) -> SimSession<Node> {
+    let mut session = SimSession::new(open(row.text).expect("a preset"));
+    let plan = row.plan(&session, 0);
     session.run(&plan, &mut Unobserved).expect("a lap");
     session
 }
@@ -166,7 +199,7 @@ fn rate(row: &Row, written: &mut SimSession<Node>) -> f64 {
     let mut fresh = SimSession::new(open(row.text).expect("a preset"));
     let writes = row.read_percent == 0;
     let session = if writes { &mut fresh } else { written };
-    let plan = random_blocks(session, row.read_percent, 4096 * IOS);
+    let plan = row.plan(session, row.read_percent);
     let started_s = processor_s();
     let lap = session.run(&plan, &mut Unobserved).expect("a lap");
     let worked_s = processor_s() - started_s;
@@ -178,7 +211,7 @@ fn rate(row: &Row, written: &mut SimSession<Node>) -> f64 {
 
 /// Prints what each row costs beside the first one of them and beside the reference loop.
 fn composed(rows: &[&Row]) {
-    let mut sessions: Vec<_> = rows.iter().map(|row| written(row.text)).collect();
+    let mut sessions: Vec<_> = rows.iter().map(|row| written(row)).collect();
     let mut table = vec![1; REFERENCE_ENTRIES];
     let mut rates = vec![Vec::new(); rows.len()];
     let mut references = Vec::new();
@@ -215,7 +248,8 @@ fn composed(rows: &[&Row]) {
 fn full_size(capacities: u64) {
     let text = "s3700?scale=1";
     let mut session = SimSession::new(open(text).expect("a preset"));
-    let plan = random_blocks(&session, 0, capacities * session.device().capacity_bytes());
+    let capacity_bytes = session.device().capacity_bytes();
+    let plan = random_blocks(capacity_bytes, 0, capacities * capacity_bytes);
     let (started, worked_s) = (Instant::now(), processor_s());
     session.run(&plan, &mut Unobserved).expect("a lap");
     let clock_s = started.elapsed().as_secs_f64();

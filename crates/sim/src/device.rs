@@ -162,6 +162,16 @@ pub trait Device: Clone {
     #[inline]
     fn step(&mut self, _ended: &mut Vec<Ended>) {}
 
+    /// Does what is due at `next_ns`, and may go on with what is due next, as long as no I/O ends,
+    /// it does nothing to data, and nothing but itself comes first: the next is before `until_ns`,
+    /// and at most `pause_ns` after the one before. Returns the time of the last that it did.
+    #[inline]
+    fn step_on(&mut self, _until_ns: u64, _pause_ns: u64, ended: &mut Vec<Ended>) -> u64 {
+        let at_ns = self.next_ns();
+        self.step(ended);
+        at_ns
+    }
+
     /// Whether its state is so large that it gains by `foresee`.
     fn is_far(&self) -> bool {
         false

@@ -319,7 +319,7 @@ impl<D: Device> SimSession<D> {
             let (device_ns, first_ns) = (self.device().next_ns(), agenda.first_ns());
             self.check_silence(crew, device_ns.min(first_ns))?;
             if device_ns < first_ns {
-                self.step_device(workers, &mut agenda, device_ns);
+                self.step_device(workers, &mut agenda, first_ns);
                 continue;
             }
             let mut index = agenda.begin();
@@ -429,16 +429,17 @@ impl<D: Device> SimSession<D> {
         to.device = self.device.take();
     }
 
-    /// Lets the device do what is due at `at_ns`, and hands what ends by it to the workers.
+    /// Lets the device do what is due before the workers at `first_ns`, until something ends, and
+    /// hands what ends by it to the workers.
     fn step_device<B: Seam<Device = D>>(
         &mut self,
         workers: &mut [SimWorker<B>],
         agenda: &mut Agenda,
-        at_ns: u64,
+        first_ns: u64,
     ) {
         let device = self.device.as_mut().expect("no worker has the device");
+        let at_ns = device.step_on(first_ns, self.io_timeout_ns, &mut self.ended);
         self.clock.advance(at_ns);
-        device.step(&mut self.ended);
         for &damage in device.damage() {
             if let Some(ticket) = damage.ticket() {
                 let worker = &mut workers[SimBackend::<D>::worker_of(ticket)];

@@ -142,13 +142,19 @@ impl Device for Node {
     fn next_ns(&self) -> u64 {
         match self {
             Self::Ssd(drive) => drive.next_ns(),
+            // These have it at hand.
             Self::Cache(cache) => cache.next_ns(),
+            Self::SsdCache(cache) => cache.next_ns(),
             _ => self.next_of_parts_ns(),
         }
     }
 
     fn step(&mut self, ended: &mut Vec<Ended>) {
         each!(self, device => device.step(ended));
+    }
+
+    fn step_on(&mut self, until_ns: u64, pause_ns: u64, ended: &mut Vec<Ended>) -> u64 {
+        each!(self, device => device.step_on(until_ns, pause_ns, ended))
     }
 
     fn is_far(&self) -> bool {

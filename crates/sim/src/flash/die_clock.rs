@@ -1,6 +1,7 @@
 //! When dies are free: each programs and reads one page after the other, and a read may suspend
 //! what else it does.
 
+use super::queue::Queue;
 use super::soonest::Soonest;
 
 /// What a die owes and was last asked for.
@@ -14,6 +15,16 @@ pub(super) struct DieClock {
     pub(super) share_ns: u64,
     /// Until when the die is busy with an erase that reads may suspend.
     pub(super) erase_until_ns: u64,
+}
+
+impl DieClock {
+    /// Takes off what a program pays of what cleaning owes.
+    #[inline]
+    fn share(&mut self) -> u64 {
+        let share_ns = self.share_ns.min(self.debt_ns);
+        self.debt_ns -= share_ns;
+        share_ns
+    }
 }
 
 /// How long a read waits at the most before it suspends what the die does.
@@ -30,6 +41,8 @@ pub(super) struct Waits {
 pub(super) struct Dies {
     busy_until_ns: Soonest,
     clocks: Vec<DieClock>,
+    /// The same for commands of many pages, unless the dies are too many.
+    queue: Option<Box<Queue>>,
 }
 
 impl Dies {
@@ -37,6 +50,7 @@ impl Dies {
         Self {
             busy_until_ns: Soonest::new(count as usize),
             clocks: vec![DieClock::default(); count as usize],
+            queue: Queue::new(count as usize),
         }
     }
 
@@ -67,6 +81,19 @@ impl Dies {
         self.busy_until_ns.first(turn, at_ns)
     }
 
+    /// The order of the dies for a command of many pages, each of which goes to the die that is
+    /// free first; `None` where they are too many to be kept in order.
+    #[inline]
+    pub(super) fn in_order(&mut self) -> Option<DiesInOrder<'_>> {
+        let queue = self.queue.as_mut()?;
+        queue.begin(&self.busy_until_ns);
+        Some(DiesInOrder {
+            busy_until_ns: &mut self.busy_until_ns,
+            clocks: &mut self.clocks,
+            queue,
+        })
+    }
+
     /// Keeps `die` busy for `ns`, from `at_ns` on or when it is free; returns until when.
     #[inline]
     pub(super) fn occupy(&mut self, die: u32, at_ns: u64, ns: u64) -> u64 {
@@ -84,9 +111,7 @@ impl Dies {
         at_ns: u64,
         program_ns: u64,
     ) -> u64 {
-        let clock = &mut self.clocks[die as usize];
-        let share_ns = clock.share_ns.min(clock.debt_ns);
-        clock.debt_ns -= share_ns;
+        let share_ns = self.clocks[die as usize].share();
         if FREE {
             let until_ns = self.busy_until_ns(die).max(at_ns) + program_ns + share_ns;
             self.busy_until_ns.set_ahead(die, until_ns);
@@ -141,5 +166,31 @@ impl Dies {
             .into_iter()
             .for_each(&mut mix);
         }
+    }
+}
+
+/// The clocks of all dies in order of when they are free, while a command of many pages is written.
+pub(super) struct DiesInOrder<'a> {
+    busy_until_ns: &'a mut Soonest,
+    clocks: &'a mut [DieClock],
+    queue: &'a mut Queue,
+}
+
+impl DiesInOrder<'_> {
+    /// The same as `Dies::free_first`; `at_ns` never falls.
+    #[inline]
+    pub(super) fn free_first(&mut self, turn: u32, at_ns: u64) -> u32 {
+        self.queue.first(turn, at_ns)
+    }
+
+    /// The same as `Dies::program`, on the die that was found last.
+    #[inline]
+    pub(super) fn program(&mut self, die: u32, at_ns: u64, program_ns: u64) -> u64 {
+        let share_ns = self.clocks[die as usize].share();
+        let from_ns = self.busy_until_ns.get(die).max(at_ns);
+        let until_ns = from_ns + program_ns + share_ns;
+        self.busy_until_ns.set(die, until_ns);
+        self.queue.put(die, until_ns);
+        until_ns
     }
 }

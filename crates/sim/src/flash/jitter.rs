@@ -27,20 +27,63 @@ impl Jitter {
         }
     }
 
+    /// A time of which many are drawn.
+    #[inline]
+    pub(super) fn varied(self, time_ns: u64) -> Varied {
+        let span_ns = match self {
+            Self::Even { span_q32 } => Self::span_ns(time_ns, span_q32),
+            Self::None | Self::Exponential => 0,
+        };
+        Varied {
+            jitter: self,
+            time_ns,
+            span_ns,
+        }
+    }
+
+    #[inline]
+    fn span_ns(time_ns: u64, span_q32: u64) -> u64 {
+        ((u128::from(time_ns) * u128::from(span_q32)) >> 32) as u64
+    }
+
+    #[inline]
+    fn even(time_ns: u64, span_ns: u64, random: &mut Xoshiro256PlusPlus) -> u64 {
+        let drawn = ((random.next_u64() >> 32) * span_ns) >> 32;
+        (time_ns + drawn).saturating_sub(span_ns / 2)
+    }
+
     /// `time_ns`, varied: never negative, `time_ns` in the mean.
     #[inline]
     pub(super) fn of(self, time_ns: u64, random: &mut Xoshiro256PlusPlus) -> u64 {
         match self {
             Self::None => time_ns,
             Self::Even { span_q32 } => {
-                let span = ((u128::from(time_ns) * u128::from(span_q32)) >> 32) as u64;
-                let drawn = ((random.next_u64() >> 32) * span) >> 32;
-                (time_ns + drawn).saturating_sub(span / 2)
+                Self::even(time_ns, Self::span_ns(time_ns, span_q32), random)
             }
             Self::Exponential => {
                 let factor_q32 = exponential_q32(random);
                 ((u128::from(time_ns) * u128::from(factor_q32)) >> 32) as u64
             }
+        }
+    }
+}
+
+/// One time that is drawn often.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Varied {
+    jitter: Jitter,
+    time_ns: u64,
+    span_ns: u64,
+}
+
+impl Varied {
+    /// What `Jitter::of` makes of the time.
+    #[inline]
+    pub(super) fn draw(self, random: &mut Xoshiro256PlusPlus) -> u64 {
+        match self.jitter {
+            Jitter::None => self.time_ns,
+            Jitter::Even { .. } => Jitter::even(self.time_ns, self.span_ns, random),
+            Jitter::Exponential => self.jitter.of(self.time_ns, random),
         }
     }
 }

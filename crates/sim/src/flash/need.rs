@@ -5,6 +5,7 @@ use super::die_clock::DieClock;
 use super::ftl::Die;
 use super::map_cache::MapCache;
 use super::packing::Packing;
+use super::queue::Queue;
 use super::read_ahead::ReadAhead;
 use super::region::Region;
 use super::ssd::Ssd;
@@ -45,7 +46,7 @@ impl SsdParams {
             + 4 * (per_die + (per_die + 1).next_power_of_two() + (pages + 1) * sorted);
         // Without power-loss protection it is known of each slot what a cut would take from it.
         let slot_bytes = if self.power_loss_protection { 8 } else { 16 };
-        let own = size_of::<Ssd>() as u64 + slot_bytes * self.buffer_slots();
+        let own = (size_of::<Ssd>() + size_of::<Queue>()) as u64 + slot_bytes * self.buffer_slots();
         let besides = MapCache::need_bytes(self)
             + Upkeep::need_bytes(geometry.dies)
             + ReadAhead::need_bytes(self);

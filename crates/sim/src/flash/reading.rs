@@ -6,11 +6,11 @@ use super::ssd::Ssd;
 
 /// What of a read has come from flash.
 #[derive(Clone, Copy, Default)]
-struct Fetched {
+pub(super) struct Fetched {
     /// When the last of it is in the controller; `None`: nothing of it was ever written.
-    data_ns: Option<u64>,
+    pub(super) data_ns: Option<u64>,
     /// Flash pages that it waited for.
-    pages: u64,
+    pub(super) pages: u64,
     /// How long what is needed of the first of them takes to come, once it is read.
     lead_ns: u64,
     /// The last of them, and when what is needed of it is in the controller.
@@ -31,6 +31,9 @@ impl Ssd {
         }
         let fetched = match self.goes_on(offset_bytes, length) {
             Some(stream) => self.fetch_in_sequence(stream, offset_bytes, length, ready),
+            None if self.fetches_plainly() => {
+                self.fetch_plainly(offset_bytes, offset_bytes + length, ready)
+            }
             None => self.fetch(offset_bytes, length, ready),
         };
         self.counters.read_bytes += length;

@@ -7,68 +7,78 @@ use std::collections::BTreeSet;
 use super::table::Table;
 use crate::numbers::Numbers;
 
-const NEVER: u32 = 0;
+/// The last use of what was never used.
+pub(super) const NEVER: u32 = 0;
 /// Uses that are counted at least before the count begins anew; in tests that is often.
 const LEAST_USES: usize = if cfg!(test) { 5 } else { 1 << 12 };
 
-/// Numbers in order of their last use.
+/// Where the last use of each number is kept.
+pub(super) trait Uses {
+    fn last_use(&mut self, number: u32) -> &mut u32;
+}
+
+impl Uses for Table<u32> {
+    #[inline]
+    fn last_use(&mut self, number: u32) -> &mut u32 {
+        self.place(number)
+    }
+}
+
+/// Uses in their order. The last use of each number is kept by who asks, and given by them.
 #[derive(Clone, Debug)]
-pub(super) struct Recency {
-    /// The last use of each.
-    uses: Table<u32>,
+pub(super) struct Order {
     /// What was used at each count.
     users: Vec<u32>,
     /// Uses that are the last ones of what is listed.
     listed: Numbers,
     /// None of them is below this.
     least: u64,
-    /// Those that are listed and were never used.
-    unused: BTreeSet<u32>,
     /// When the count begins anew.
     most_uses: usize,
 }
 
-impl Recency {
+impl Order {
     pub fn new() -> Self {
         Self {
-            uses: Table::new(NEVER),
             users: vec![0],
             listed: Numbers::new(),
             least: 0,
-            unused: BTreeSet::new(),
             most_uses: LEAST_USES,
         }
     }
 
-    /// `number` is used now.
-    pub fn touch(&mut self, number: u32) {
+    /// `number`, which is not listed, is used now.
+    #[inline]
+    pub fn add(&mut self, kept: &mut impl Uses, number: u32) {
         if self.users.len() == self.most_uses {
-            self.count_anew();
+            self.count_anew(kept);
         }
-        let now = self.users.len() as u32;
+        *kept.last_use(number) = self.users.len() as u32;
         self.users.push(number);
-        let before = std::mem::replace(self.uses.place(number), now);
-        let was_listed = if before == NEVER {
-            self.unused.remove(&number)
-        } else {
-            self.listed.remove(u64::from(before))
-        };
+    }
+
+    /// `number` is used now.
+    #[inline]
+    pub fn touch(&mut self, kept: &mut impl Uses, number: u32) {
+        let was_listed = self.unlist(*kept.last_use(number));
+        self.add(kept, number);
         if was_listed {
-            self.listed.insert(u64::from(now));
+            self.listed.insert(u64::from(*kept.last_use(number)));
         }
     }
 
     /// Gives every last use the least count that keeps the order.
     #[cold]
-    fn count_anew(&mut self) {
+    fn count_anew(&mut self, kept: &mut impl Uses) {
         let (mut users, mut listed) = (vec![0], Numbers::new());
         for (before, &number) in (1..).zip(&self.users[1..]) {
-            if self.uses.get(number) != before {
+            let last_use = kept.last_use(number);
+            if *last_use != before {
                 continue;
             }
             let now = users.len() as u32;
             users.push(number);
-            self.uses.set(number, now);
+            *last_use = now;
             if self.listed.contains(u64::from(before)) {
                 listed.insert(u64::from(now));
             }
@@ -78,50 +88,109 @@ impl Recency {
         (self.users, self.listed) = (users, listed);
     }
 
-    /// From now on `number` can be chosen, by the last use it has.
-    pub fn list(&mut self, number: u32) {
-        match self.uses.get(number) {
-            NEVER => _ = self.unused.insert(number),
-            last => {
-                self.least = self.least.min(u64::from(last));
-                self.listed.insert(u64::from(last));
-            }
-        }
+    /// From now on what was last used at `last` can be chosen.
+    #[inline]
+    pub fn list(&mut self, last: u32) {
+        self.least = self.least.min(u64::from(last));
+        self.listed.insert(u64::from(last));
     }
 
-    pub fn unlist(&mut self, number: u32) {
-        match self.uses.get(number) {
-            NEVER => self.unused.remove(&number),
-            last => self.listed.remove(u64::from(last)),
-        };
+    /// True if it could be chosen so far.
+    #[inline]
+    pub fn unlist(&mut self, last: u32) -> bool {
+        self.listed.remove(u64::from(last))
     }
 
-    pub fn is_listed(&self, number: u32) -> bool {
-        match self.uses.get(number) {
-            NEVER => self.unused.contains(&number),
-            last => self.listed.contains(u64::from(last)),
-        }
+    #[inline]
+    pub fn is_listed(&self, last: u32) -> bool {
+        self.listed.contains(u64::from(last))
     }
 
     /// How many are listed.
     pub fn len(&self) -> usize {
-        self.unused.len() + self.listed.len()
+        self.listed.len()
     }
 
     /// The listed one used longest ago.
     #[inline]
     pub fn first(&mut self) -> Option<u32> {
-        if let Some(&number) = self.unused.first() {
-            return Some(number);
-        }
         self.least = self.listed.next(self.least)?;
         Some(self.users[self.least as usize])
     }
 
     /// The listed ones from the one used longest ago.
     pub fn oldest(&self) -> impl Iterator<Item = u32> + '_ {
-        let used = self.listed.iter().map(|last| self.users[last as usize]);
-        self.unused.iter().copied().chain(used)
+        self.listed.iter().map(|last| self.users[last as usize])
+    }
+}
+
+/// Numbers in order of their last use, each of which may be listed before it was ever used.
+#[derive(Clone, Debug)]
+pub(super) struct Recency {
+    /// The last use of each.
+    uses: Table<u32>,
+    order: Order,
+    /// Those that are listed and were never used.
+    unused: BTreeSet<u32>,
+}
+
+impl Recency {
+    pub fn new() -> Self {
+        Self {
+            uses: Table::new(NEVER),
+            order: Order::new(),
+            unused: BTreeSet::new(),
+        }
+    }
+
+    /// `number` is used now.
+    pub fn touch(&mut self, number: u32) {
+        let was_unused = self.unused.remove(&number);
+        self.order.touch(&mut self.uses, number);
+        if was_unused {
+            self.order.list(self.uses.get(number));
+        }
+    }
+
+    /// From now on `number` can be chosen, by the last use it has.
+    pub fn list(&mut self, number: u32) {
+        match self.uses.get(number) {
+            NEVER => _ = self.unused.insert(number),
+            last => self.order.list(last),
+        }
+    }
+
+    pub fn unlist(&mut self, number: u32) {
+        match self.uses.get(number) {
+            NEVER => self.unused.remove(&number),
+            last => self.order.unlist(last),
+        };
+    }
+
+    pub fn is_listed(&self, number: u32) -> bool {
+        match self.uses.get(number) {
+            NEVER => self.unused.contains(&number),
+            last => self.order.is_listed(last),
+        }
+    }
+
+    /// How many are listed.
+    pub fn len(&self) -> usize {
+        self.unused.len() + self.order.len()
+    }
+
+    /// The listed one used longest ago.
+    #[inline]
+    pub fn first(&mut self) -> Option<u32> {
+        match self.unused.first() {
+            Some(&number) => Some(number),
+            None => self.order.first(),
+        }
+    }
+
+    /// The listed ones from the one used longest ago.
+    pub fn oldest(&self) -> impl Iterator<Item = u32> + '_ {
+        self.unused.iter().copied().chain(self.order.oldest())
     }
 
     pub fn clear(&mut self) {

@@ -7,7 +7,7 @@ const PAGE: usize = 4_096;
 /// Values by number; `empty` where none was set.
 #[derive(Clone, Debug)]
 pub(super) struct Table<T> {
-    pages: Vec<Option<Box<[T]>>>,
+    pages: Vec<Option<Box<[T; PAGE]>>>,
     empty: T,
 }
 
@@ -37,12 +37,19 @@ impl<T: Copy + PartialEq> Table<T> {
     #[inline]
     pub fn place(&mut self, number: u32) -> &mut T {
         let (page, place) = (number as usize / PAGE, number as usize % PAGE);
+        if !matches!(self.pages.get(page), Some(Some(_))) {
+            self.make(page);
+        }
+        let values = self.pages[page].as_mut().expect("it was made");
+        &mut values[place]
+    }
+
+    #[cold]
+    fn make(&mut self, page: usize) {
         if page >= self.pages.len() {
             self.pages.resize(page + 1, None);
         }
-        let empty = self.empty;
-        let values = self.pages[page].get_or_insert_with(|| vec![empty; PAGE].into_boxed_slice());
-        &mut values[place]
+        self.pages[page] = Some(Box::new([self.empty; PAGE]));
     }
 
     /// Changes every value there is a page for.

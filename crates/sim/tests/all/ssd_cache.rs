@@ -7,7 +7,7 @@ use crate::lab::{bytes, iops, mb_per_second, seconds, session, Session, SECOND};
 use teijo_engine::plan::{Access, Bound, Rate, Schedule, StreamPlan};
 use teijo_engine::request::Op;
 use teijo_sim::compose::{open, Node};
-use teijo_sim::device::Device;
+use teijo_sim::device::{Device, Ended};
 
 /// 4,096 slots of 64 KiB.
 const FAST: &str = "s3700?nominal_capacity=256MiB&scale=1&pages_per_block=32";
@@ -374,4 +374,52 @@ fn the_published_copy_breaks_at_thirty_gigabytes_to_ten_megabytes_a_second() {
     }
     let through = copied("isrt-enhanced", 110.0, 45);
     assert!(through.iter().all(|(_, rate)| *rate > 50.0));
+}
+
+/// Ends of random I/Os, of a device that is stepped by `step_to`, and its state afterwards.
+fn stepped(
+    text: &str,
+    mut step_to: impl FnMut(&mut Node, u64, &mut Vec<Ended>) -> u64,
+) -> (Vec<Ended>, Vec<u64>, u64) {
+    let mut device = open(text).unwrap();
+    let (mut ended, mut times_ns) = (Vec::new(), Vec::new());
+    let mut state = 1_u64;
+    for ticket in 0..4_000_u64 {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let op = [Op::Read, Op::Write, Op::Write, Op::Discard][(state >> 62) as usize];
+        let offset_bytes = (state >> 40) % 30_000 * 4096;
+        let at_ns = ticket * 100_000;
+        while device.next_ns() < at_ns {
+            let before = ended.len();
+            let last_ns = step_to(&mut device, at_ns, &mut ended);
+            times_ns.extend((before..ended.len()).map(|_| last_ns));
+        }
+        ended.extend(
+            device
+                .submit(ticket, op, offset_bytes, 8192, at_ns)
+                .map(|outcome| Ended { ticket, outcome }),
+        );
+        times_ns.resize(ended.len(), 0);
+    }
+    (ended, times_ns, device.digest())
+}
+
+#[test]
+fn steps_together_are_those_one_by_one() {
+    for mode in ["write-back", "write-through"] {
+        let text = format!("ssd-cache({FAST}, {LIKE_FAST})?mode={mode}");
+        let one_by_one = stepped(&text, |device, _, ended| {
+            let at_ns = device.next_ns();
+            device.step(ended);
+            at_ns
+        });
+        for pause_ns in [0, 50_000, u64::MAX] {
+            let together = stepped(&text, |device, until_ns, ended| {
+                device.step_on(until_ns, pause_ns, ended)
+            });
+            assert_eq!(together, one_by_one, "{text}");
+        }
+    }
 }

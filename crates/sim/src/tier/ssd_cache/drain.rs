@@ -1,7 +1,7 @@
 //! Which dirty chunks of an SSD cache go to the slow device next, in what I/Os, and when.
 
 use super::super::params::SsdCacheParams;
-use super::slots::{extent, runs, sectors, Slots};
+use super::slots::{extent, is_run, runs, Slots};
 use crate::short_path;
 
 /// After a failed drain nothing is drained for so long.
@@ -115,11 +115,8 @@ impl Drain {
         }
     }
 
-    /// Begins the next job, if one may start at `at_ns`.
+    /// Begins the next job, which may start at `at_ns`.
     pub fn begin(&mut self, slots: &mut Slots, at_ns: u64) -> Option<usize> {
-        if self.next_ns(slots) > at_ns {
-            return None;
-        }
         let place = self.free.pop().unwrap_or_else(|| {
             self.jobs.push(Job::default());
             self.jobs.len() - 1
@@ -150,8 +147,8 @@ impl Drain {
             let ends = extent(mask);
             let first = base + u64::from(ends.0) * 512;
             // One run nearly always.
-            let is_run = short_path::is_open() && mask == sectors(ends.0, ends.1);
-            let count = if is_run {
+            let is_one = short_path::is_open() && is_run(mask, ends.0);
+            let count = if is_one {
                 ends.1 - ends.0
             } else {
                 mask.count_ones()
@@ -163,7 +160,7 @@ impl Drain {
             if !job.loads.is_empty() && !goes_on {
                 break;
             }
-            if is_run {
+            if is_one {
                 job.write(base, ends);
             } else {
                 runs(mask).for_each(|run| job.write(base, run));

@@ -4,7 +4,6 @@ use teijo_engine::request::Op;
 
 use super::super::pair::{Piece, Range, Side};
 use super::super::params::{Mode, Promote};
-use super::drain::Load;
 use super::slots::{extent, sectors, MOST_SECTORS};
 use super::{Fetch, IoPurpose, SsdCache, Stalled, SECTOR};
 use crate::device::{Device, Ended, Outcome};
@@ -41,7 +40,7 @@ impl<D: Device> SsdCache<D> {
 
     /// The sectors of `chunk` that there are: fewer in the last one.
     #[inline]
-    fn whole(&self, chunk: u32) -> u128 {
+    pub(super) fn whole(&self, chunk: u32) -> u128 {
         let chunk_bytes = u64::from(self.params.chunk_bytes);
         let rest = self.capacity.bytes - u64::from(chunk) * chunk_bytes;
         sectors(0, (rest.min(chunk_bytes) / SECTOR) as u32)
@@ -50,11 +49,16 @@ impl<D: Device> SsdCache<D> {
     /// From the first to the last of `mask` on the device where `base` is the place of a chunk.
     #[inline]
     pub(super) fn piece(&self, side: Side, base: u32, mask: u128) -> Piece {
-        let (first, end) = extent(mask);
+        self.stretch(side, base, extent(mask))
+    }
+
+    /// The sectors from `first` to before `end` of such a chunk.
+    #[inline]
+    pub(super) fn stretch(&self, side: Side, base: u32, (first, end): (u32, u32)) -> Piece {
         debug_assert!(end <= MOST_SECTORS);
         Piece {
             side,
-            offset_bytes: u64::from(base) * u64::from(self.params.chunk_bytes)
+            offset_bytes: (u64::from(base) << self.params.chunk_bytes.trailing_zeros())
                 + u64::from(first) * SECTOR,
             length_bytes: u64::from(end - first) * SECTOR,
         }
@@ -63,8 +67,7 @@ impl<D: Device> SsdCache<D> {
     #[inline]
     fn send(&mut self, request: usize, op: Op, piece: Piece, at_ns: u64) {
         self.requests.hold(request);
-        self.pair
-            .send(IoPurpose::Host { request }, op, piece, at_ns);
+        self.pair.send(IoPurpose::host(request), op, piece, at_ns);
     }
 
     /// Whether the policy takes `chunk`, which has no slot, in at this access.
@@ -158,8 +161,14 @@ impl<D: Device> SsdCache<D> {
     #[inline]
     fn send_fetch(&mut self, fetch: usize, piece: Piece, at_ns: u64) {
         self.counters.fetched_bytes += piece.length_bytes;
-        self.pair
-            .send(IoPurpose::Fetch { fetch }, Op::Read, piece, at_ns);
+        self.pair.send(
+            IoPurpose::Fetch {
+                fetch: fetch as u32,
+            },
+            Op::Read,
+            piece,
+            at_ns,
+        );
     }
 
     fn read(&mut self, request: usize, range: Range, is_sequential: bool, at_ns: u64) {
@@ -347,75 +356,18 @@ impl<D: Device> SsdCache<D> {
     }
 
     /// Lets the writes that wait for the drain go on, in their order.
-    fn resume(&mut self, at_ns: u64, ended: &mut Vec<Ended>) {
-        while let Some(stalled) = self.stalled.pop_front() {
+    pub(super) fn resume(&mut self, at_ns: u64, ended: &mut Vec<Ended>) {
+        while let Some(&stalled) = self.stalled.front() {
             if let Some(rest) = self.write_back(stalled, true, at_ns) {
-                self.stalled.push_front(rest);
+                self.stalled[0] = rest;
                 return;
             }
+            self.stalled.pop_front();
             let outcome = Outcome {
                 done_ns: at_ns,
                 result: 0,
             };
             ended.extend(self.requests.release(stalled.request, outcome));
-        }
-    }
-
-    /// Begins what the drain may begin now.
-    #[inline]
-    pub(super) fn drain(&mut self, at_ns: u64) {
-        self.drain_ns = self.drain.next_ns(&self.slots);
-        if self.drain_ns <= at_ns {
-            self.drain_more(at_ns);
-        }
-    }
-
-    fn drain_more(&mut self, at_ns: u64) {
-        while let Some(job) = self.drain.begin(&mut self.slots, at_ns) {
-            for place in 0..self.drain.job(job).loads.len() {
-                let Load {
-                    slot,
-                    sectors: (first, end),
-                } = self.drain.job(job).loads[place];
-                let piece = self.piece(Side::Fast, slot, sectors(first, end));
-                self.pair
-                    .send(IoPurpose::Collect { job }, Op::Read, piece, at_ns);
-            }
-            if let Some((chunk, slot)) = self.slots.foresee_waiting(self.drain.cursor()) {
-                let mask = self.whole(chunk);
-                self.pair.foresee(self.piece(Side::Fast, slot, mask));
-                self.pair.foresee(self.piece(Side::Slow, chunk, mask));
-            }
-        }
-        self.drain_ns = self.drain.next_ns(&self.slots);
-    }
-
-    /// One I/O of a drain has ended: the next extent is written, or the job is done.
-    fn drained(&mut self, job: usize, was_read: bool, outcome: Outcome, ended: &mut Vec<Ended>) {
-        let at_ns = outcome.done_ns;
-        let place = self.drain.job(job);
-        place.has_failed |= outcome.result < 0;
-        place.reads -= u32::from(was_read);
-        if place.reads > 0 {
-            return;
-        }
-        let next = if place.has_failed {
-            None
-        } else {
-            place.extents.pop()
-        };
-        if let Some((offset_bytes, length_bytes)) = next {
-            let range = Range {
-                offset_bytes,
-                length_bytes,
-            };
-            self.pair
-                .send(IoPurpose::Drain { job }, Op::Write, range.on_slow(), at_ns);
-            return;
-        }
-        self.drain.end(job, &mut self.slots, at_ns);
-        if !self.stalled.is_empty() {
-            self.resume(at_ns, ended);
         }
     }
 
@@ -437,17 +389,20 @@ impl<D: Device> SsdCache<D> {
 
     pub(super) fn came(&mut self, purpose: IoPurpose, outcome: Outcome, ended: &mut Vec<Ended>) {
         match purpose {
-            IoPurpose::Host { request } => ended.extend(self.requests.release(request, outcome)),
-            IoPurpose::Fetch { fetch } => self.fetched(fetch, outcome, ended),
+            IoPurpose::Host { request } => {
+                ended.extend(self.requests.release(request as usize, outcome));
+            }
+            IoPurpose::Fetch { fetch } => self.fetched(fetch as usize, outcome, ended),
             IoPurpose::Store { slot } => {
                 if outcome.result < 0 {
                     self.slots.forget_copies(slot);
                 }
                 self.slots.unpin(slot);
             }
-            IoPurpose::Collect { job } => self.drained(job, true, outcome, ended),
-            IoPurpose::Drain { job } => self.drained(job, false, outcome, ended),
-            IoPurpose::Discard { request, range } => {
+            IoPurpose::Collect { job } => self.drained(job as usize, true, outcome, ended),
+            IoPurpose::Drain { job } => self.drained(job as usize, false, outcome, ended),
+            IoPurpose::Discard { number } => {
+                let (request, range) = self.discards.take(number);
                 if outcome.result >= 0 {
                     self.discarded(range);
                     self.resume(outcome.done_ns, ended);
@@ -488,7 +443,8 @@ impl<D: Device> SsdCache<D> {
             (Op::Discard, _) => {
                 self.counters.trimmed_bytes += range.length_bytes;
                 self.requests.hold(request);
-                let why = IoPurpose::Discard { request, range };
+                let number = self.discards.put(request, range);
+                let why = IoPurpose::Discard { number };
                 self.pair.send(why, Op::Discard, range.on_slow(), at_ns);
             }
             (Op::Flush, _) => self.flush(request, at_ns),

@@ -2,7 +2,9 @@
 //! a fast one. A host I/O is split where one of the two has it; what is read from the slow device
 //! is stored on its way, what is dirty is drained behind the host's back.
 
+mod discards;
 mod drain;
+mod draining;
 mod io;
 mod slots;
 mod streams;
@@ -12,6 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use teijo_engine::request::Op;
 
+use self::discards::Discards;
 use self::drain::Drain;
 use self::slots::{runs, Slots};
 use self::streams::Streams;
@@ -29,17 +32,26 @@ const SECTOR: u64 = LOGICAL_BLOCK_BYTES as u64;
 #[derive(Clone, Copy, Debug)]
 enum IoPurpose {
     /// A host I/O, or a part of it.
-    Host { request: usize },
+    Host { request: u32 },
     /// A read of the slow device that is stored as well.
-    Fetch { fetch: usize },
+    Fetch { fetch: u32 },
     /// What was fetched, on its way to a slot.
     Store { slot: u32 },
     /// A slot read for the drain.
-    Collect { job: usize },
+    Collect { job: u32 },
     /// A drain's write.
-    Drain { job: usize },
-    /// A discard of (offset, bytes) by the host.
-    Discard { request: usize, range: Range },
+    Drain { job: u32 },
+    /// One of the discards by the host.
+    Discard { number: u32 },
+}
+
+impl IoPurpose {
+    #[inline]
+    fn host(request: usize) -> Self {
+        Self::Host {
+            request: request as u32,
+        }
+    }
 }
 
 /// A read of the slow device, who waits for it, and the slots it fills: (slot, sectors).
@@ -83,10 +95,13 @@ pub struct SsdCache<D> {
     drain: Drain,
     /// When the drain next begins something.
     drain_ns: u64,
+    /// When that or something below is next; asked far more often than it changes.
+    next_ns: u64,
     requests: Requests,
     fetches: Vec<Fetch>,
     free_fetches: Vec<usize>,
     stalled: VecDeque<Stalled>,
+    discards: Discards,
     /// Chunks that were not taken in, by their last access.
     refused: Recency,
     streams: Streams,
@@ -133,6 +148,8 @@ impl<D: Device> SsdCache<D> {
             fetches: Vec::new(),
             free_fetches: Vec::new(),
             stalled: VecDeque::new(),
+            discards: Discards::default(),
+            next_ns: u64::MAX,
             refused: Recency::new(),
             streams: Streams::default(),
             counters: Counters::default(),
@@ -149,6 +166,12 @@ impl<D: Device> SsdCache<D> {
     pub(crate) fn written_as(mut self, texts: Vec<String>) -> Self {
         self.pair.written_as(texts);
         self
+    }
+
+    /// Notes when something is next, after anything was sent or taken below.
+    #[inline]
+    fn look(&mut self) {
+        self.next_ns = self.pair.next_ns().min(self.drain_ns);
     }
 
     /// The fast device and the slow one.
@@ -192,6 +215,7 @@ impl<D: Device> Device for SsdCache<D> {
         };
         self.begin(op, request, range, at_ns);
         self.drain(at_ns);
+        self.look();
         let outcome = Outcome {
             done_ns: at_ns,
             result: 0,
@@ -200,20 +224,31 @@ impl<D: Device> Device for SsdCache<D> {
         end.map(|end| end.outcome)
     }
 
+    #[inline]
     fn next_ns(&self) -> u64 {
-        self.pair.next_ns().min(self.drain_ns)
+        self.next_ns
     }
 
     fn step(&mut self, ended: &mut Vec<Ended>) {
-        let drain_ns = self.drain_ns;
-        let pair_ns = self.pair.next_ns();
-        let at_ns = pair_ns.min(drain_ns);
-        if pair_ns <= drain_ns {
+        let at_ns = self.next_ns;
+        if self.pair.next_ns() == at_ns {
             if let Some((why, outcome)) = self.pair.step() {
                 self.came(why, outcome, ended);
             }
         }
         self.drain(at_ns);
+        self.look();
+    }
+
+    fn step_on(&mut self, until_ns: u64, pause_ns: u64, ended: &mut Vec<Ended>) -> u64 {
+        loop {
+            let at_ns = self.next_ns;
+            self.step(ended);
+            let goes_on = self.next_ns < until_ns && self.next_ns - at_ns <= pause_ns;
+            if !ended.is_empty() || !goes_on {
+                return at_ns;
+            }
+        }
     }
 
     fn is_far(&self) -> bool {
@@ -238,6 +273,7 @@ impl<D: Device> Device for SsdCache<D> {
     fn purge(&mut self, at_ns: u64) -> u64 {
         self.drain.is_suspended = true;
         self.drain_ns = u64::MAX;
+        self.look();
         let mut quiet_ns = at_ns;
         let mut ended = Vec::new();
         while self.pair.in_flight() > 0 {
@@ -249,21 +285,27 @@ impl<D: Device> Device for SsdCache<D> {
         self.drain.clear();
         self.refused.clear();
         self.streams.clear();
-        self.pair.purge(quiet_ns)
+        let purged_ns = self.pair.purge(quiet_ns);
+        self.look();
+        purged_ns
     }
 
     fn idle(&mut self, from_ns: u64, to_ns: u64) {
         rest(self, to_ns);
         self.pair.idle(from_ns, to_ns);
+        self.look();
     }
 
     fn content(&mut self, left_q16: u32) {
         self.pair.content(left_q16);
+        self.look();
     }
 
     /// What is dirty is on the fast device and stays; where it is is kept there as well.
     fn power_cut(&mut self, at_ns: u64) -> u64 {
-        self.pair.power_cut(at_ns)
+        let lost_bytes = self.pair.power_cut(at_ns);
+        self.look();
+        lost_bytes
     }
 
     /// What the fast device would lose of what only it has, and the slow one of what only it has.
@@ -348,7 +390,7 @@ impl<D: Device> Device for SsdCache<D> {
             IoPurpose::Fetch { .. } => 1,
             IoPurpose::Collect { .. } => 2,
             IoPurpose::Drain { .. } => 3,
-            IoPurpose::Discard { range, .. } => range.offset_bytes << 3 | 4,
+            IoPurpose::Discard { number } => self.discards.offset_bytes(*number) << 3 | 4,
             IoPurpose::Store { slot } => u64::from(*slot) << 3 | 5,
         });
         digest.mix(self.slots.numbers());

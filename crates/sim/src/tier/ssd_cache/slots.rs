@@ -1,7 +1,7 @@
 //! What an SSD cache holds: each slot of the fast device keeps one chunk of the slow one, and of
 //! each of its sectors whether it is there (valid) and whether only there (dirty). No time here.
 
-use super::super::recency::Recency;
+use super::super::recency::{Order, Uses, NEVER};
 use super::super::table::Table;
 use crate::memory::prefetch;
 use crate::numbers::Numbers;
@@ -13,8 +13,18 @@ const NONE: u32 = u32::MAX;
 /// The sectors from `first` to before `end` of a chunk.
 #[inline]
 pub(super) fn sectors(first: u32, end: u32) -> u128 {
-    let below = |end: u32| 1_u128.checked_shl(end).map_or(u128::MAX, |bit| bit - 1);
-    below(end) & !below(first)
+    debug_assert!(first <= end && end <= MOST_SECTORS);
+    if first == end {
+        return 0;
+    }
+    (u128::MAX >> (MOST_SECTORS - (end - first))) << first
+}
+
+/// Whether the sectors of `mask`, of which `first` is the first, are neighbours.
+#[inline]
+pub(super) fn is_run(mask: u128, first: u32) -> bool {
+    let run = mask >> first;
+    run & run.wrapping_add(1) == 0
 }
 
 /// From the first sector in `mask` to after the last; nothing may be empty.
@@ -48,10 +58,12 @@ struct Slot {
     /// Written since the drain of this slot began.
     fresh: u128,
     is_draining: bool,
+    /// I/Os that must not lose it: its fetch or store, and its drain.
+    pins: u16,
     /// What reads the missing sectors from the slow device, if something does.
     fetch: u32,
-    /// I/Os that must not lose it.
-    pins: u32,
+    /// Its last use, also when it was given back.
+    used: u32,
 }
 
 const EMPTY: Slot = Slot {
@@ -60,9 +72,17 @@ const EMPTY: Slot = Slot {
     dirty: 0,
     fresh: 0,
     is_draining: false,
-    fetch: NONE,
     pins: 0,
+    fetch: NONE,
+    used: NEVER,
 };
+
+impl Uses for Vec<Slot> {
+    #[inline]
+    fn last_use(&mut self, slot: u32) -> &mut u32 {
+        &mut self[slot as usize].used
+    }
+}
 
 /// All slots. A slot can be taken for another chunk when nothing in it is dirty and nobody pins
 /// it; the one used longest ago is taken first.
@@ -73,7 +93,7 @@ pub(super) struct Slots {
     /// Those that were used so far.
     slots: Vec<Slot>,
     free: Vec<u32>,
-    recency: Recency,
+    order: Order,
     /// Chunks with dirty sectors that are not being drained.
     waiting: Numbers,
     dirty_chunks: u32,
@@ -87,7 +107,7 @@ impl Slots {
             by_chunk: Table::new(NONE),
             slots: Vec::new(),
             free: Vec::new(),
-            recency: Recency::new(),
+            order: Order::new(),
             waiting: Numbers::new(),
             dirty_chunks: 0,
             evictions: 0,
@@ -118,7 +138,7 @@ impl Slots {
     #[inline]
     pub fn touch(&mut self, chunk: u32) -> Option<u32> {
         let slot = self.find(chunk)?;
-        self.recency.touch(slot);
+        self.order.touch(&mut self.slots, slot);
         Some(slot)
     }
 
@@ -174,38 +194,34 @@ impl Slots {
             self.slots.push(EMPTY);
             self.slots.len() as u32 - 1
         } else {
-            let slot = self.recency.first()?;
+            let slot = self.order.first()?;
+            self.order.unlist(self.slots[slot as usize].used);
             self.by_chunk.set(self.slots[slot as usize].chunk, NONE);
             self.evictions += 1;
             slot
         };
-        self.recency.unlist(slot);
-        self.recency.touch(slot);
         self.slots[slot as usize] = Slot { chunk, ..EMPTY };
+        self.order.add(&mut self.slots, slot);
         self.by_chunk.set(chunk, slot);
-        if let Some(next) = self.recency.first() {
+        if let Some(next) = self.order.first() {
             prefetch(&self.slots, next);
         }
         Some(slot)
     }
 
     /// Lets `slot` be taken or keeps it from that, as it is now; an empty one is given back.
+    #[inline]
     fn settle(&mut self, slot: u32) {
-        let Slot {
-            chunk,
-            valid,
-            dirty,
-            pins,
-            ..
-        } = self.slots[slot as usize];
-        if dirty != 0 || pins > 0 {
-            self.recency.unlist(slot);
-        } else if valid != 0 {
-            self.recency.list(slot);
+        let place = &mut self.slots[slot as usize];
+        if place.dirty != 0 || place.pins > 0 {
+            self.order.unlist(place.used);
+        } else if place.valid != 0 {
+            self.order.list(place.used);
         } else {
-            self.recency.unlist(slot);
+            self.order.unlist(place.used);
+            let (chunk, used) = (place.chunk, place.used);
+            *place = Slot { used, ..EMPTY };
             self.by_chunk.set(chunk, NONE);
-            self.slots[slot as usize] = EMPTY;
             self.free.push(slot);
         }
     }
@@ -270,9 +286,11 @@ impl Slots {
 
     /// The slot and the dirty sectors of `chunk` if it waits to be drained.
     pub fn waiting(&self, chunk: u32) -> Option<(u32, u128)> {
+        if !self.waiting.contains(u64::from(chunk)) {
+            return None;
+        }
         let slot = self.find(chunk)?;
-        let is_waiting = self.waiting.contains(u64::from(chunk));
-        is_waiting.then(|| (slot, self.slots[slot as usize].dirty))
+        Some((slot, self.slots[slot as usize].dirty))
     }
 
     /// `slot` is being drained, which pins it.
@@ -318,7 +336,7 @@ impl Slots {
         self.by_chunk.clear();
         self.slots.clear();
         self.free.clear();
-        self.recency.clear();
+        self.order = Order::new();
         self.waiting.clear();
         self.dirty_chunks = 0;
     }
@@ -334,7 +352,7 @@ impl Slots {
             [u64::from(slot.chunk), v0, v1, d0, d1, f0, f1, busy]
         };
         let slots = self.slots.iter().flat_map(of_slot);
-        let order = self.recency.oldest().map(u64::from);
+        let order = self.order.oldest().map(u64::from);
         slots.chain(order).chain([self.evictions])
     }
 }
@@ -372,7 +390,7 @@ mod tests {
             let waits = slot.dirty != 0 && !slot.is_draining;
             prop_assert_eq!(slots.waiting.contains(u64::from(slot.chunk)), waits);
             let can_be_taken = slot.dirty == 0 && slot.pins == 0;
-            prop_assert_eq!(slots.recency.is_listed(number), can_be_taken);
+            prop_assert_eq!(slots.order.is_listed(slot.used), can_be_taken);
         }
         prop_assert_eq!(slots.dirty_chunks, dirty_chunks);
         let resident = slots.slots.len() - slots.free.len();
