@@ -1,9 +1,5 @@
 //! Values by number, in pages that are there only where one is not empty: what most of a large
 //! address space has none of takes next to no memory, and one look finds what there is.
-//!
-//! Where the pages of all numbers are few, a list says where each is; else a table does that is as
-//! large as the pages that there are. A page whose values are empty again stays until its place is
-//! wanted: many are used again before that.
 
 use crate::memory::prefetch;
 
@@ -20,6 +16,10 @@ const TABLE_BYTES: u64 = 4 * size_of::<(u64, u32)>() as u64;
 const BESIDE_BYTES: u64 = 16;
 
 /// Values by number, `N` in a page; `empty` where there is no page.
+///
+/// Where the pages of all numbers are few, a list says where each is; else a table does that is as
+/// large as the pages that there are. A page whose values are empty again stays until its place is
+/// wanted: many are used again before that.
 #[derive(Clone, Debug)]
 pub(crate) struct Paged<T, const N: usize> {
     /// Which of `pages` is that of each `N` numbers; without places where there is a table.

@@ -262,15 +262,7 @@ impl<D: Device> SimSession<D> {
     }
 
     /// What the device lost by itself is lost.
-    #[inline]
     fn take_losses(&mut self) {
-        if self.content.is_some() {
-            self.note_losses();
-        }
-    }
-
-    #[inline(never)]
-    fn note_losses(&mut self) {
         let Some(content) = &self.content else { return };
         let device = self.device.as_ref().expect("no worker has the device");
         for damage in device.damage() {
@@ -429,8 +421,7 @@ impl<D: Device> SimSession<D> {
         to.device = self.device.take();
     }
 
-    /// Lets the device do what is due before the workers at `first_ns`, until something ends, and
-    /// hands what ends by it to the workers.
+    /// Lets the device do what is due before `first_ns` until something ends, which workers get.
     fn step_device<B: Seam<Device = D>>(
         &mut self,
         workers: &mut [SimWorker<B>],

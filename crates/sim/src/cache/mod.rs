@@ -1,8 +1,7 @@
 //! RAM in front of a device: the write cache of a controller or a driver, and the page cache of a
 //! host. `ram` is the device, `front` what it does with host I/Os, `drain` how dirty data gets
-//! below, `around` what a file system asks of it besides, `policy` its
-//! settings; `extents` (of `sectors` and `places`), `flying`, `lru` (of `uses`), `slab` and `streams` are its
-//! memory.
+//! below, `around` what a file system asks of it besides, `policy` its settings; `extents` (of
+//! `sectors` and `places`), `flying`, `lru` (of `uses`), `slab` and `streams` are its memory.
 
 mod around;
 mod drain;

@@ -139,8 +139,8 @@ impl Sectors {
         self.words.foresee(span.0 / SECTOR_BYTES / BITS);
     }
 
-    /// Puts a range in; returns how many of its bytes were not in the set, and whether all of a word
-    /// may be in it now.
+    /// Puts a range in; returns how many of its bytes were not in the set, and whether all of a
+    /// word may be in it now.
     #[inline(always)]
     #[allow(
         clippy::inline_always,

@@ -1,8 +1,8 @@
 //! Solid-state drives: `ftl` knows which slot holds what; its methods are also in `collect`
 //! (cleaning), `packed` (compression), `folding` (the region written first), `far_map` and `audit`.
 //! `ssd` knows how long everything takes; its methods are also in `reading`, `background`,
-//! `besides`, `plain`, `runs`, `placing` and `face` (the device as others see it). `front` is the way
-//! in. `params` and `table` have the parameters, `need` the memory they take.
+//! `besides`, `plain`, `runs` (many units at once), `placing` and `face` (as others see the drive).
+//! `front` is the way in. `params` and `table` have the parameters, `need` the memory they take.
 
 mod audit;
 mod background;
