@@ -35,6 +35,8 @@ impl Ftl {
     pub(super) fn release_later(&mut self, slot: u32) {
         match &mut self.pending {
             Some(pending) => {
+                prefetch(&self.blocks, slot >> self.shift);
+                self.valid.look_up(slot);
                 if pending.push(slot) {
                     self.settle();
                 }
@@ -51,10 +53,6 @@ impl Ftl {
         };
         let (slots, count) = pending.take();
         let slots = &slots[..count];
-        for slot in slots {
-            prefetch(&self.blocks, slot >> self.shift);
-            self.valid.look_up(*slot);
-        }
         for slot in slots {
             let block = self.blocks[(slot >> self.shift) as usize];
             self.dies[usize::from(block.die)].victims.look_up(block);
