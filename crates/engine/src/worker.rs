@@ -211,14 +211,6 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         true
     }
 
-    /// Tells a backend that gains by it where the next I/Os will go.
-    #[inline]
-    fn look_ahead(&mut self) {
-        if self.draws.knows_few() && self.backend.foresees() {
-            self.backend.foresee(&self.draws.look_ahead());
-        }
-    }
-
     #[inline]
     fn next_extent(&mut self) -> Option<Extent> {
         self.look_ahead();

@@ -114,8 +114,8 @@ impl<D: Device> SimBackend<D> {
     }
 
     /// The same, and the device hears of each place some I/Os before the worker on `seat` asks for
-    /// it; of blocks in order it need not. Several are told together: their lines are then fetched at
-    /// the same time, and so is what the processor has to look up to find their pages.
+    /// it; of blocks in order it need not. Several are told together: their lines are then fetched
+    /// at the same time, and so is what the processor has to look up to find their pages.
     pub(crate) fn that_foresees(mut self, seat: &Seat) -> Self {
         self.foresees = !seat.stream.plan.access.is_ordered();
         self

@@ -111,6 +111,14 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         is_taken
     }
 
+    /// Tells a backend that gains by it where the next I/Os will go.
+    #[inline]
+    pub(super) fn look_ahead(&mut self) {
+        if self.draws.knows_few() && self.backend.foresees() {
+            self.backend.foresee(&self.draws.look_ahead());
+        }
+    }
+
     /// Issues the next I/O, whose bytes are claimed, in `slot`, which has just come back.
     #[inline]
     fn replace(&mut self, slot: u16, claimed_bytes: u32) {

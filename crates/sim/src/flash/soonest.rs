@@ -16,8 +16,8 @@ pub(super) struct Soonest {
     count: u32,
     /// Whether the processor compares four of them at once.
     is_wide: bool,
-    /// The least of them, one bit for each that is as early, if `look_ahead` found them since a time
-    /// was set; else 0, which no time is before.
+    /// The least of them, and one bit for each that is as early, if no time was set since they were
+    /// found; else 0, which no time is before.
     least_ns: u64,
     least: u64,
     /// Whether none was due when last asked: then it is better known beforehand which is the least.

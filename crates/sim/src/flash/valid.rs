@@ -1,5 +1,5 @@
-//! Which slots hold a unit: one bit each. Cleaning goes from one valid slot to the next by them, and
-//! neither looks at what is not valid nor asks the map about it.
+//! Which slots hold a unit: one bit each. Cleaning goes from one valid slot to the next by them,
+//! and neither looks at what is not valid nor asks the map about it.
 
 use crate::memory::prefetch;
 
