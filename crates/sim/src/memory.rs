@@ -13,11 +13,11 @@ const PAGE_BYTES: usize = 4 << 10;
 pub(crate) const LINE_ENTRIES: u32 = 16;
 
 /// `count` entries of zero.
-pub(crate) fn zeroed(count: usize) -> Vec<u32> {
-    let mut entries = vec![0_u32; count];
+pub(crate) fn zeroed<T: Copy + Default>(count: usize) -> Vec<T> {
+    let mut entries = vec![T::default(); count];
     let start = entries.as_mut_ptr().cast::<u8>();
     let skipped = start.align_offset(PAGE_BYTES);
-    let bytes = (4 * count).saturating_sub(skipped) / PAGE_BYTES * PAGE_BYTES;
+    let bytes = (size_of::<T>() * count).saturating_sub(skipped) / PAGE_BYTES * PAGE_BYTES;
     if bytes >= HUGE_BYTES {
         // SAFETY: the range lies within the allocation, and the advice changes no data. A kernel
         // that refuses it serves small pages, as before.

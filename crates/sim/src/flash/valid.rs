@@ -1,7 +1,7 @@
 //! Which slots hold a unit: one bit each. Cleaning goes from one valid slot to the next by them,
 //! and neither looks at what is not valid nor asks the map about it.
 
-use crate::memory::prefetch;
+use crate::memory::{prefetch, zeroed};
 
 /// Slots of a word, as a power of two.
 const WORD_SHIFT: u32 = u64::BITS.trailing_zeros();
@@ -19,7 +19,7 @@ impl ValidSlots {
 
     /// Of a flash of `slots`, none of which holds a unit.
     pub(super) fn new(slots: usize) -> Self {
-        Self(vec![0; Self::words(slots as u64) as usize])
+        Self(zeroed(Self::words(slots as u64) as usize))
     }
 
     pub(super) fn state_bytes(&self) -> usize {
