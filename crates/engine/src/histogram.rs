@@ -162,14 +162,12 @@ impl Histogram {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             *mine += theirs;
         }
-        self.min_ns = if self.count == 0 {
-            other.min_ns
-        } else {
-            self.min_ns.min(other.min_ns)
-        };
-        self.max_ns = self.max_ns.max(other.max_ns);
-        self.count += other.count;
-        self.sum_ns += other.sum_ns;
+        self.account_for(Summary {
+            count: other.count,
+            sum_ns: other.sum_ns,
+            min_ns: other.min_ns,
+            max_ns: other.max_ns,
+        });
     }
 
     pub fn count(&self) -> u64 {

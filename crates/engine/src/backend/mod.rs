@@ -104,9 +104,9 @@ pub trait Backend {
     /// Takes what `next_alone` gave, and moves the clock there.
     fn take_alone(&mut self, _at_ns: u64) {}
 
-    /// In virtual time: moves it to the next completion and gives
-    /// that, and all others of its time, in order, to `take`. False, and nothing happens, if one is
-    /// not as `is_whole` asks, or `is_wanted` does not want so many at that time.
+    /// In virtual time: moves the clock to the next completion and gives that, and all others of
+    /// its time, in order, to `take`. False, and nothing happens, if one is not as `is_whole` asks,
+    /// or `is_wanted` does not want so many at that time.
     #[inline]
     fn take_together(
         &mut self,
