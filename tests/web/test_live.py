@@ -1,11 +1,13 @@
 """A run that goes on, as the server tells it: what it says is what the file holds."""
 
+import asyncio
 import http.client
 import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 
 from teijo import api
 from teijo.api import Watched
+from teijo.web import live
 from tests.web.serving import Served, served
 
 SETTINGS = {"minute": "1s", "mixes": "0/100", "block_sizes": "4KiB", "rounds": "5"}
@@ -140,6 +143,31 @@ def test_what_nobody_foresaw_is_told_and_keeps_nobody_waiting(
             with streamed(site, key) as events:
                 assert next(events)[0] == "trouble"
         assert site.ask(f"/api/v1/runs/{key}").status == 200, "it is asked again"
+
+
+def test_how_far_a_run_is_never_falls_until_it_goes_on_anew(
+    simulated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = api.watch(simulated).look()
+    shares = [(0.5, True), (0.4, False), (0.6, False), (0.2, True)]
+    looks = iter(
+        replace(
+            whole,
+            state=replace(whole.state, ending="running", share=share),
+            new=replace(whole.new, anew=anew),
+        )
+        for share, anew in shares
+    )
+    monkeypatch.setattr(Watched, "look", lambda _: next(looks))
+    monkeypatch.setattr(live, "LOOKS_EVERY_S", 0.1)
+
+    async def told() -> list[float]:
+        watcher = live.Watcher(api.watch(simulated), lookers=1)
+        found = [(await watcher.after(number)).state.share for number in range(len(shares))]
+        watcher.lookers = 0
+        return found
+
+    assert asyncio.run(told()) == [0.5, 0.5, 0.6, 0.2]
 
 
 def test_the_report_is_the_one_of_the_command_line(simulated: Path, tmp_path: Path) -> None:

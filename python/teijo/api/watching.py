@@ -59,7 +59,8 @@ class Watched:
 
         The first call reads all of the file, later ones what has been added since, and all of it
         again when the run has ended or goes on. In virtual time nobody can say here how long a
-        person waits: `time_left` is None.
+        person waits: `time_left` is None. The state follows from the file alone, whoever looked
+        before: its `share` falls where more turns out to be left than was expected.
 
         Raises:
             teijo.errors.RunFileError: there is none, or it is damaged.

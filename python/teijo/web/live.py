@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from teijo import api
@@ -65,6 +65,7 @@ class _Folds:
     rounds: RoundTable = field(default_factory=RoundTable)
     drive: DriveCourse = field(default_factory=DriveCourse)
     host: HostCourse = field(default_factory=HostCourse)
+    share: float = 0.0
 
     def take(self, look: Look) -> None:
         """Take what is new in a look."""
@@ -100,6 +101,9 @@ class Sight:
 
     `rounds` and `drive` are what it measured by cells, and what drive and host counted; `states`
     are its determinations of steady state so far.
+
+    The share of `state` is never less than that of an earlier look since the run began or went on:
+    where more turns out to be left than was expected, it waits.
 
     `points` are all of its course. Where `epoch` and `joined` (how many intervals make a point)
     are those of an earlier look, all of that look's points but its last are the same still.
@@ -204,11 +208,12 @@ class Watcher:
             self._folds, self._epoch = _Folds(), self._epoch + 1
         folds = self._folds
         folds.take(look)
+        folds.share = max(folds.share, look.state.share)
         self._totals = self._totals.after(look)
         return Sight(
             number=1 if self.sight is None else self.sight.number + 1,
             at_s=time.monotonic(),
-            state=look.state,
+            state=replace(look.state, share=folds.share),
             reported=self._reported(look.record),
             joined=folds.course.joined,
             points=folds.course.points,
