@@ -339,6 +339,12 @@ impl SsdParams {
         (page_bytes / self.mapping_bytes).max(1)
     }
 
+    /// Codewords that hold the bytes from `from` to before `to` of a unit, which are some.
+    pub(crate) fn codewords(&self, from: u32, to: u32) -> u32 {
+        let each = self.codeword_bytes.unwrap_or(self.mapping_bytes);
+        to.div_ceil(each) - from / each
+    }
+
     /// Mapping units that are read ahead of a sequence.
     pub(crate) fn read_ahead_units(&self) -> u64 {
         self.read_ahead_bytes

@@ -7,6 +7,7 @@ use teijo_engine::request::Op;
 use super::block::UNMAPPED;
 use super::ftl::Ftl;
 use super::ssd::Ssd;
+use crate::clip::LOGICAL_BLOCK_BYTES;
 use crate::device::Outcome;
 use crate::flash::params::Placement;
 
@@ -48,19 +49,13 @@ impl Ssd {
             && !self.has_region
     }
 
-    /// Whether a command has besides nothing to do with the map, with what was read ahead, with
-    /// flushes or with heat.
+    /// Whether a command has besides nothing to do with the map, with flushes or with heat.
     pub(super) fn serves_barely(&self) -> bool {
-        self.is_plain
-            && self.map_cache.is_none()
-            && self.read_ahead.is_none()
-            && self.flushing.is_none()
-            && self.heat.is_none()
-            && self.times.transfer == 0
+        self.is_plain && self.map_cache.is_none() && self.flushing.is_none() && self.heat.is_none()
     }
 
-    /// Serves a command that reads or writes one whole unit, of a drive that has nothing else to do
-    /// for it. `None`, and nothing happens, for any other.
+    /// Serves a command that reads from one unit or writes a whole one, of a drive that has nothing
+    /// else to do for it. `None`, and nothing happens, for any other.
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "half of all calls would be this one")]
     pub(crate) fn serve_unit(
@@ -72,49 +67,71 @@ impl Ssd {
     ) -> Option<Outcome> {
         let unit_bytes = 1 << self.unit_shift;
         let length = u64::from(length_bytes);
-        let is_unit = length == unit_bytes && offset_bytes & (unit_bytes - 1) == 0;
-        if !is_unit || !self.is_bare || offset_bytes + length > self.capacity_bytes {
+        let is_aligned = (offset_bytes | length) & u64::from(LOGICAL_BLOCK_BYTES - 1) == 0;
+        let is_within = (offset_bytes & (unit_bytes - 1)) + length <= unit_bytes && length > 0;
+        if !is_aligned || !is_within || !self.is_bare || offset_bytes + length > self.capacity_bytes
+        {
             return None;
         }
-        let unit = (offset_bytes >> self.unit_shift) as u32;
         let done_ns = match op {
-            Op::Read => self.read_one(unit, at_ns),
-            Op::Write => self.write_one(unit, at_ns),
-            Op::Flush | Op::Discard => return None,
+            Op::Read => self.read_one(offset_bytes, length, at_ns),
+            Op::Write if length == unit_bytes => self.write_one(offset_bytes, at_ns),
+            Op::Write | Op::Flush | Op::Discard => return None,
         };
         let result = length_bytes.cast_signed();
         Some(Outcome { done_ns, result })
     }
 
-    /// Reads a whole unit, as `read` does.
+    /// Reads from one unit, as `read` does.
     #[inline]
-    fn read_one(&mut self, unit: u32, at_ns: u64) -> u64 {
-        let unit_bytes = 1 << self.unit_shift;
+    fn read_one(&mut self, offset_bytes: u64, length_bytes: u64, at_ns: u64) -> u64 {
         let command_ns = self.times.read_command;
         let front = &mut self.front;
         let ready_ns = front.serve(Op::Read, at_ns, command_ns, self.times.turnaround);
-        let transfer_ns = ((unit_bytes * self.times.link_q24) >> 24).max(self.times.bus_unit);
+        let link_ns = (length_bytes * self.times.link_q24) >> 24;
+        let transfer_ns = link_ns.max(self.times.bus_unit);
         let sent_ns = front.transfer(Op::Read, ready_ns, transfer_ns);
-        self.counters.read_bytes += unit_bytes;
+        self.counters.read_bytes += length_bytes;
+        let data_ns = match self.goes_on(offset_bytes, length_bytes) {
+            None => self.fetch_one(offset_bytes, length_bytes, ready_ns),
+            Some(stream) => {
+                let fetched = self.fetch_in_sequence(stream, offset_bytes, length_bytes, ready_ns);
+                fetched.data_ns
+            }
+        };
+        let moved_ns = data_ns.map_or(sent_ns, |data_ns| (data_ns + transfer_ns).max(sent_ns));
+        moved_ns + self.times.ack
+    }
+
+    /// Reads from one unit, as `fetch_unit` does; when what was read is there.
+    #[inline]
+    fn fetch_one(&mut self, offset_bytes: u64, length_bytes: u64, ready_ns: u64) -> Option<u64> {
+        let unit = (offset_bytes >> self.unit_shift) as u32;
         let Some((die, _)) = self.ftl.place_of(unit) else {
-            self.counters.unwritten_bytes += unit_bytes;
-            return sent_ns + self.times.ack;
+            self.counters.unwritten_bytes += length_bytes;
+            return None;
         };
         let page_ns = self.jittered(die, self.times.read);
-        let there_ns = self.dies.read(die, ready_ns, page_ns, self.waits);
+        let page_ns = self.dies.read(die, ready_ns, page_ns, self.waits);
         self.counters.page_reads += 1;
-        (there_ns + transfer_ns).max(sent_ns) + self.times.ack
+        Some(page_ns + self.transfer_ns(unit, offset_bytes, offset_bytes + length_bytes))
     }
 
     /// Writes a whole unit, as `write` does.
     #[inline]
-    fn write_one(&mut self, unit: u32, at_ns: u64) -> u64 {
-        let unit_bytes = 1 << self.unit_shift;
+    fn write_one(&mut self, offset_bytes: u64, at_ns: u64) -> u64 {
+        let (unit, unit_bytes) = (
+            (offset_bytes >> self.unit_shift) as u32,
+            1 << self.unit_shift,
+        );
         let command_ns = self.times.write_command;
         let front = &mut self.front;
         let served_ns = front.serve(Op::Write, at_ns, command_ns, self.times.turnaround);
         let link_ns = (unit_bytes * self.times.link_q24) >> 24;
         let sent_ns = front.transfer(Op::Write, served_ns, link_ns);
+        if let Some(ahead) = &mut self.read_ahead {
+            ahead.forget(unit, unit);
+        }
         let done = match self.params.placement {
             Placement::Turn => self.write_run::<false>(unit, unit + 1, sent_ns),
             Placement::Free => self.write_run::<true>(unit, unit + 1, sent_ns),
@@ -229,9 +246,9 @@ mod tests {
 
     const UNIT_BYTES: u64 = 4096;
 
-    /// One unit and fewer, and many, of which the last is not always whole.
+    /// One unit and fewer, and many, of which the last is not always whole; one is refused.
     const LENGTHS_BYTES: &[u32] = &[
-        4096, 4096, 4096, 8192, 512, 16_384, 65_536, 61_952, 303_104, 1_048_576,
+        4096, 4096, 4096, 8192, 512, 2560, 16_384, 65_536, 61_952, 303_104, 1_048_576, 700,
     ];
 
     /// Drives of 64 MiB and what of their commands goes a short way.
@@ -251,7 +268,9 @@ mod tests {
         ("slc-a?page=16KiB", false),
         ("slc-a?slc_region=8MiB", false),
         ("slc-a?idle_pool_percent=2", false),
-        ("s3700", false),
+        ("s3700", true),
+        ("s3700?codeword=512&read_ahead=64KiB", true),
+        ("s3700?idle_pool_percent=2", false),
     ];
 
     fn drive(text: &str) -> Ssd {
@@ -268,14 +287,19 @@ mod tests {
             (long.is_bare, long.is_plain) = (false, false);
             let mut random = Xoshiro256PlusPlus::seed_from_u64(9);
             let units = short.capacity_bytes() / UNIT_BYTES;
-            let mut at_ns = 0;
+            let (mut at_ns, mut end_bytes) = (0, 0);
             for number in 0..50_000 {
                 let mut below = |limit: u64| ((random.next_u64() >> 32) * limit) >> 32;
                 let op = [Op::Read, Op::Write, Op::Write, Op::Discard, Op::Flush];
                 let op = op[[0, 1, 2, 0, 1, 2, 3, 4][below(8) as usize]];
-                let offset_bytes =
-                    below(units + 1) * UNIT_BYTES + 512 * below(64).saturating_sub(61);
+                // Some go on where the one before ended.
+                let offset_bytes = if below(4) == 0 {
+                    end_bytes
+                } else {
+                    below(units + 1) * UNIT_BYTES + 512 * below(64).saturating_sub(61)
+                };
                 let length_bytes = LENGTHS_BYTES[below(LENGTHS_BYTES.len() as u64) as usize];
+                end_bytes = offset_bytes + u64::from(length_bytes);
                 let known = long.serve(op, offset_bytes, length_bytes, at_ns);
                 let seen = short.serve(op, offset_bytes, length_bytes, at_ns);
                 assert_eq!(seen, known, "{text}: {op:?} {number}");

@@ -12,6 +12,17 @@ const STREAMS: usize = 8;
 /// The end of a sequence that there is not: no read begins there.
 const NOWHERE: u64 = u64::MAX;
 
+/// The places of all sequences, a byte each, in order.
+const IN_ORDER: u64 = 0x0706_0504_0302_0100;
+const EACH_BYTE: u64 = 0x0101_0101_0101_0101;
+const TOP_BYTE: u32 = 56;
+
+/// Tells most ends of sequences from a place in few bits.
+#[inline]
+fn mark(at_bytes: u64) -> u32 {
+    (at_bytes >> 9) as u32
+}
+
 /// What of a sequence of reads is in memory.
 #[derive(Clone, Debug, Default)]
 struct Stream {
@@ -26,15 +37,16 @@ struct Stream {
 
 #[derive(Clone, Debug)]
 pub(super) struct ReadAhead {
-    /// Where the last read of each sequence ended, and which of all reads that was: each read looks
-    /// through them, so they lie side by side.
+    /// Where the last read of each sequence ended.
     end_bytes: [u64; STREAMS],
-    used: [u64; STREAMS],
+    /// Their marks: each read looks through them.
+    end_marks: [u32; STREAMS],
+    /// The places of the sequences, a byte each: the one not gone on with for longest is lowest.
+    order: u64,
     streams: Vec<Stream>,
     /// Whether anything has been read ahead since all was forgotten.
     holds: bool,
     window_units: u32,
-    reads: u64,
 }
 
 impl ReadAhead {
@@ -44,11 +56,11 @@ impl ReadAhead {
         (window_units > 0).then(|| {
             Box::new(Self {
                 end_bytes: [NOWHERE; STREAMS],
-                used: [0; STREAMS],
+                end_marks: [mark(NOWHERE); STREAMS],
+                order: IN_ORDER,
                 holds: false,
                 streams: vec![Stream::default(); STREAMS],
                 window_units: window_units as u32,
-                reads: 0,
             })
         })
     }
@@ -67,7 +79,21 @@ impl ReadAhead {
     /// The sequence that a read at `offset_bytes` goes on with.
     #[inline]
     pub(super) fn stream_at(&self, offset_bytes: u64) -> Option<usize> {
+        let sought = mark(offset_bytes);
+        let may_be = self
+            .end_marks
+            .iter()
+            .fold(false, |any, &mark| any | (mark == sought));
+        if !may_be {
+            return None;
+        }
         self.end_bytes.iter().position(|&end| end == offset_bytes)
+    }
+
+    #[inline]
+    fn set_end(&mut self, stream: usize, end_bytes: u64) {
+        self.end_bytes[stream] = end_bytes;
+        self.end_marks[stream] = mark(end_bytes);
     }
 
     /// When `unit` is in memory, if it was read ahead.
@@ -79,25 +105,29 @@ impl ReadAhead {
 
     /// The sequence goes on at `end_bytes`, in the unit `next`: what lies before is forgotten.
     pub(super) fn go_on(&mut self, stream: usize, end_bytes: u64, next: u32) {
-        self.reads += 1;
-        (self.end_bytes[stream], self.used[stream]) = (end_bytes, self.reads);
+        self.set_end(stream, end_bytes);
+        self.use_last(stream as u64);
         let stream = &mut self.streams[stream];
         let passed = (next - stream.first.min(next)) as usize;
         stream.arrivals.drain(..passed.min(stream.arrivals.len()));
         stream.first = next;
     }
 
+    /// Of all sequences this one has been gone on with last.
+    fn use_last(&mut self, stream: u64) {
+        // The lowest byte that is zero in `others` is its own.
+        let others = self.order ^ (stream * EACH_BYTE);
+        let zero = others.wrapping_sub(EACH_BYTE) & !others & (EACH_BYTE << 7);
+        let before = (1 << (zero.trailing_zeros() & TOP_BYTE)) - 1;
+        self.order = self.order & before | (self.order >> u8::BITS) & !before | stream << TOP_BYTE;
+    }
+
     /// A sequence may begin here; nothing is read ahead before a second read goes on with it.
     #[inline]
     pub(super) fn begin(&mut self, end_bytes: u64, next: u32) {
-        self.reads += 1;
-        let mut oldest = 0;
-        for place in 1..STREAMS {
-            if self.used[place] < self.used[oldest] {
-                oldest = place;
-            }
-        }
-        (self.end_bytes[oldest], self.used[oldest]) = (end_bytes, self.reads);
+        let oldest = (self.order & 0xff) as usize;
+        self.order = self.order.rotate_right(u8::BITS);
+        self.set_end(oldest, end_bytes);
         let stream = &mut self.streams[oldest];
         stream.arrivals.clear();
         stream.page = None;
@@ -145,10 +175,10 @@ impl ReadAhead {
     /// Forgets every sequence.
     pub(super) fn clear(&mut self) {
         self.end_bytes = [NOWHERE; STREAMS];
-        self.used = [0; STREAMS];
+        self.end_marks = [mark(NOWHERE); STREAMS];
+        self.order = IN_ORDER;
         self.streams.fill(Stream::default());
         self.holds = false;
-        self.reads = 0;
     }
 
     pub(super) fn visit(&self, mut mix: impl FnMut(u64)) {
@@ -156,12 +186,10 @@ impl ReadAhead {
             mix(self.end_bytes[place].wrapping_add(1));
             mix(u64::from(stream.first));
             let (page, there_ns) = stream.page.unwrap_or_default();
-            [u64::from(page), there_ns, self.used[place]]
-                .into_iter()
-                .for_each(&mut mix);
+            [u64::from(page), there_ns].into_iter().for_each(&mut mix);
             let of = |arrival: &Option<u64>| arrival.map_or(0, |ns| ns + 1);
             stream.arrivals.iter().map(of).for_each(&mut mix);
         }
-        mix(self.reads);
+        mix(self.order);
     }
 }

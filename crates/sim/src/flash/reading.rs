@@ -12,7 +12,7 @@ pub(super) struct Fetched {
     /// Flash pages that it waited for.
     pub(super) pages: u64,
     /// How long what is needed of the first of them takes to come, once it is read.
-    lead_ns: u64,
+    pub(super) lead_ns: u64,
     /// The last of them, and when what is needed of it is in the controller.
     page: Option<(u32, u64)>,
 }
@@ -31,9 +31,7 @@ impl Ssd {
         }
         let fetched = match self.goes_on(offset_bytes, length) {
             Some(stream) => self.fetch_in_sequence(stream, offset_bytes, length, ready),
-            None if self.fetches_plainly() => {
-                self.fetch_plainly(offset_bytes, offset_bytes + length, ready)
-            }
+            None if self.is_plain => self.fetch_plainly(offset_bytes, offset_bytes + length, ready),
             None => self.fetch(offset_bytes, length, ready),
         };
         self.counters.read_bytes += length;
@@ -104,23 +102,25 @@ impl Ssd {
     /// How long the codewords of `unit` that a read from `start_bytes` to `end_bytes` needs are on
     /// their way.
     #[inline]
-    fn transfer_ns(&self, unit: u32, start_bytes: u64, end_bytes: u64) -> u64 {
+    pub(super) fn transfer_ns(&self, unit: u32, start_bytes: u64, end_bytes: u64) -> u64 {
         if self.times.transfer == 0 {
             return 0;
         }
         let unit_bytes = u64::from(unit) << self.unit_shift;
-        let codeword_bytes = self.params.codeword_bytes;
-        let codeword_bytes = u64::from(codeword_bytes.unwrap_or(self.params.mapping_bytes));
+        let stop_bytes = unit_bytes + (1 << self.unit_shift);
+        if start_bytes <= unit_bytes && end_bytes >= stop_bytes {
+            return self.times.unit_transfer;
+        }
         let from_bytes = start_bytes.max(unit_bytes) - unit_bytes;
-        let to_bytes = end_bytes.min(unit_bytes + (1 << self.unit_shift)) - unit_bytes;
-        let codewords = to_bytes.div_ceil(codeword_bytes) - from_bytes / codeword_bytes;
-        codewords * self.times.transfer
+        let to_bytes = end_bytes.min(stop_bytes) - unit_bytes;
+        let codewords = self.params.codewords(from_bytes as u32, to_bytes as u32);
+        u64::from(codewords) * self.times.transfer
     }
 
     /// The sequence that a read goes on with, of a drive that reads ahead; where there is none, one
     /// may begin.
     #[inline]
-    fn goes_on(&mut self, offset_bytes: u64, length_bytes: u64) -> Option<usize> {
+    pub(super) fn goes_on(&mut self, offset_bytes: u64, length_bytes: u64) -> Option<usize> {
         let ahead = self.read_ahead.as_mut()?;
         let stream = ahead.stream_at(offset_bytes);
         if stream.is_none() {
@@ -131,7 +131,7 @@ impl Ssd {
     }
 
     /// Takes of a sequence what is there already, and reads on behind the command.
-    fn fetch_in_sequence(
+    pub(super) fn fetch_in_sequence(
         &mut self,
         stream: usize,
         offset_bytes: u64,

@@ -76,13 +76,6 @@ impl Ssd {
         Some(unit)
     }
 
-    /// Whether each unit that holds data is a page of its own, which is read without anything
-    /// besides.
-    #[inline]
-    pub(super) fn fetches_plainly(&self) -> bool {
-        self.is_plain && self.times.transfer == 0
-    }
-
     /// Reads what a command from `start_bytes` to `end_bytes` asks for, as `fetch_unit` does.
     pub(super) fn fetch_plainly(
         &mut self,
@@ -90,6 +83,12 @@ impl Ssd {
         end_bytes: u64,
         ready_ns: u64,
     ) -> Fetched {
+        let shift = self.unit_shift;
+        let first = (start_bytes >> shift) as u32;
+        let last = ((end_bytes - 1) >> shift) as u32;
+        let unit_transfer_ns = self.times.unit_transfer;
+        let first_transfer_ns = self.transfer_ns(first, start_bytes, end_bytes);
+        let last_transfer_ns = self.transfer_ns(last, start_bytes, end_bytes);
         let Self {
             ftl,
             dies,
@@ -101,15 +100,13 @@ impl Ssd {
             ..
         } = self;
         let (usual, waits) = (jitter.varied(times.read), *waits);
-        let shift = self.unit_shift;
-        let first = start_bytes >> shift;
-        let last = (end_bytes - 1) >> shift;
         let mut fetched = Fetched::default();
         let (mut last_ns, mut unwritten_bytes) = (0, 0);
         for (unit, &slot) in (first..).zip(&ftl.l2p[first as usize..=last as usize]) {
             if slot == UNMAPPED {
-                let (from, to) = (unit << shift, (unit + 1) << shift);
-                unwritten_bytes += to.min(end_bytes) - from.max(start_bytes);
+                let from_bytes = start_bytes.max(u64::from(unit) << shift);
+                let to_bytes = end_bytes.min((u64::from(unit) + 1) << shift);
+                unwritten_bytes += to_bytes - from_bytes;
                 continue;
             }
             let (die, _) = ftl.place_of_slot(slot);
@@ -118,7 +115,18 @@ impl Ssd {
             } else {
                 usual.draw(random)
             };
-            last_ns = last_ns.max(dies.read(die, ready_ns, page_ns, waits));
+            let transfer_ns = if unit == first {
+                first_transfer_ns
+            } else if unit == last {
+                last_transfer_ns
+            } else {
+                unit_transfer_ns
+            };
+            if fetched.pages == 0 {
+                fetched.lead_ns = transfer_ns;
+            }
+            let there_ns = dies.read(die, ready_ns, page_ns, waits) + transfer_ns;
+            last_ns = last_ns.max(there_ns);
             fetched.pages += 1;
         }
         self.counters.page_reads += fetched.pages;

@@ -15,6 +15,8 @@ pub(super) struct Times {
     pub(super) read: u64,
     /// A codeword, from its page to the controller.
     pub(super) transfer: u64,
+    /// All codewords of a whole unit.
+    pub(super) unit_transfer: u64,
     pub(super) erase: u64,
     /// A page that cleaning programs, besides reading and programming it.
     pub(super) moved: u64,
@@ -45,6 +47,10 @@ impl Times {
         let of = |ns: u64| scaled(ns as f64);
         let program = of(params.program_ns);
         let seq_extra = params.program_ns as f64 * (1.0 / params.seq_ss_factor - 1.0);
+        let (transfer, codewords) = (
+            of(params.transfer_ns),
+            params.codewords(0, params.mapping_bytes),
+        );
         let bus_unit = f64::from(params.mapping_bytes) * 1e3 / params.bus_mb_per_second;
         Self {
             host_program: (program * u64::from(left_q15)) >> 15,
@@ -52,7 +58,8 @@ impl Times {
             region_program: of(params.region.program_ns),
             fold: of(params.region.fold_ns),
             read: of(params.read_ns),
-            transfer: of(params.transfer_ns),
+            transfer,
+            unit_transfer: transfer * u64::from(codewords),
             erase: of(params.erase_ns),
             moved: of(params.move_ns),
             flush: of(params.flush_ns),
