@@ -170,8 +170,12 @@ impl Tally {
         *noted_bytes += u64::from(bytes);
     }
 
-    /// Enters what `record_alone` took in, all of one interval, and shows it on the board.
-    pub fn end_alone(&mut self, board: &Board) {
+    /// Enters what `record_alone` took in, all of one interval, and shows it on the board; false
+    /// where that is nothing.
+    pub fn end_alone(&mut self, board: &Board) -> bool {
+        if self.alone.iter().all(|(noted, _)| noted.count == 0) {
+            return false;
+        }
         for (direction, alone) in self.alone.iter_mut().enumerate() {
             let (noted, bytes) = std::mem::take(alone);
             let books = &mut self.directions[direction];
@@ -182,6 +186,7 @@ impl Tally {
             self.totals.bytes += bytes;
         }
         self.show(board);
+        true
     }
 
     /// Ends a turn: the runs enter the books, the books show on the board.

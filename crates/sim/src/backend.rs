@@ -195,6 +195,13 @@ impl<D: Device> SimBackend<D> {
         }
     }
 
+    /// When the first of what is in flight ends, as far as the device has told; `u64::MAX` where it
+    /// has not.
+    #[inline]
+    pub(crate) fn next_end_ns(&self) -> u64 {
+        self.flying.time_ns(0)
+    }
+
     /// When `wait(want, deadline_ns)` would return.
     #[inline]
     pub(crate) fn ready_ns(&self, want: u32, deadline_ns: u64) -> u64 {

@@ -3,6 +3,7 @@
 //! not know.
 
 mod agenda;
+mod joined;
 mod watch;
 mod working;
 
@@ -298,6 +299,7 @@ impl<D: Device> SimSession<D> {
         let mut shares = Shares::of(workers.len());
         let mut agenda = Agenda::new(workers.len());
         let mut watch = Watch::new(observer);
+        let joins = Self::may_join(workers);
         for (index, worker) in workers.iter_mut().enumerate() {
             self.lend(worker.backend_mut().plain());
             worker.issue();
@@ -314,6 +316,12 @@ impl<D: Device> SimSession<D> {
                 self.step_device(workers, &mut agenda, first_ns);
                 continue;
             }
+            if joins
+                && device_ns == u64::MAX
+                && self.turns_joined(crew, workers, &mut agenda, &mut watch)
+            {
+                continue;
+            }
             let mut index = agenda.begin();
             self.lend(workers[index].backend_mut().plain());
             while let Some(next) =
@@ -322,6 +330,9 @@ impl<D: Device> SimSession<D> {
                 let device = workers[index].backend_mut().plain().device.take();
                 workers[next].backend_mut().plain().device = device;
                 index = next;
+                if joins && workers[index].backend_mut().plain().device_ns() == u64::MAX {
+                    break;
+                }
             }
             self.device = workers[index].backend_mut().plain().device.take();
         }

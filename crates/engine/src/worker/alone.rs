@@ -20,30 +20,50 @@ fn latency_ns(at_ns: u64, completion: Completion) -> u64 {
 }
 
 impl<B: Backend, C: Clock> Worker<B, C> {
+    /// Whether turns that only replace what came back are all that there is, but at the ends of laps
+    /// and intervals.
+    pub fn is_simple(&self) -> bool {
+        self.kind == Kind::Simple
+    }
+
+    /// Until when turns that only replace what came back may be taken; `None` where a turn has
+    /// anything else to do. In real time it always has.
+    #[inline]
+    pub fn alone_until_ns(&self) -> Option<u64> {
+        let is_alone = self.is_simple() && self.free.is_empty() && !self.halted();
+        is_alone.then(|| self.control.end_ns().min(self.tally.interval_ends_ns()))
+    }
+
     /// Takes turns that only replace what came back, as many as `leave` allows; returns how many.
-    /// None where a turn has anything else to do; in real time it always has.
     #[inline]
     pub fn turns_alone(&mut self, leave: Leave) -> u32 {
-        if self.kind != Kind::Simple || !self.free.is_empty() || self.halted() {
+        let Some(ends_ns) = self.alone_until_ns() else {
             return 0;
-        }
-        let ends_ns = self.control.end_ns().min(self.tally.interval_ends_ns());
+        };
         let until_ns = leave.until_ns.min(ends_ns);
         let mut turns = 0;
         while turns < leave.turns && self.turn_alone(until_ns, leave.silence_ns) {
             turns += 1;
         }
-        if turns > 0 {
-            self.tally.end_alone(&self.seat.board);
-            self.succeeded = true;
-            self.failures_in_a_row = 0;
-        }
+        self.end_alone();
         turns
     }
 
-    /// Takes what comes back next, before `until_ns`, and puts an I/O into each slot.
+    /// Enters in the books what came back in turns alone.
     #[inline]
-    fn turn_alone(&mut self, until_ns: u64, silence_ns: u64) -> bool {
+    pub fn end_alone(&mut self) {
+        if self.tally.end_alone(&self.seat.board) {
+            self.succeeded = true;
+            self.failures_in_a_row = 0;
+        }
+    }
+
+    /// Takes what comes back next, before `until_ns` (at most that of `alone_until_ns`) and not
+    /// more than `silence_ns` after what came last, and puts an I/O into each slot; false, and
+    /// nothing happens, where there is nothing such. `end_alone` follows, after one or more.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "each I/O comes through here")]
+    pub fn turn_alone(&mut self, until_ns: u64, silence_ns: u64) -> bool {
         let Some((at_ns, completion)) = self.backend.next_alone() else {
             return self.turn_together(until_ns, silence_ns);
         };
@@ -142,7 +162,8 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         self.send_again(slot, op, extent);
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "each I/O comes through here")]
     fn send_again(&mut self, slot: u16, op: Op, extent: Extent) {
         if op == Op::Write {
             self.writes_to_flush -= 1;

@@ -80,11 +80,8 @@ impl ReadAhead {
     #[inline]
     pub(super) fn stream_at(&self, offset_bytes: u64) -> Option<usize> {
         let sought = mark(offset_bytes);
-        let may_be = self
-            .end_marks
-            .iter()
-            .fold(false, |any, &mark| any | (mark == sought));
-        if !may_be {
+        let may_be = self.end_marks.map(|mark| u8::from(mark == sought));
+        if u64::from_ne_bytes(may_be) == 0 {
             return None;
         }
         self.end_bytes.iter().position(|&end| end == offset_bytes)
