@@ -140,7 +140,8 @@ impl<B: Backend, C: Clock> Worker<B, C> {
     }
 
     /// Issues the next I/O, whose bytes are claimed, in `slot`, which has just come back.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "each I/O comes through here")]
     fn replace(&mut self, slot: u16, claimed_bytes: u32) {
         self.look_ahead();
         if let Some((extent, op)) = self.draws.take_ahead() {
@@ -162,8 +163,7 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         self.send_again(slot, op, extent);
     }
 
-    #[inline(always)]
-    #[allow(clippy::inline_always, reason = "each I/O comes through here")]
+    #[inline]
     fn send_again(&mut self, slot: u16, op: Op, extent: Extent) {
         if op == Op::Write {
             self.writes_to_flush -= 1;
