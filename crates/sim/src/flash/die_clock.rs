@@ -105,18 +105,8 @@ impl Dies {
     /// Programs a page that is there at `at_ns` and takes `program_ns`, and with it a share of what
     /// cleaning owes; returns when that is done.
     #[inline]
-    pub(super) fn program<const FREE: bool>(
-        &mut self,
-        die: u32,
-        at_ns: u64,
-        program_ns: u64,
-    ) -> u64 {
+    pub(super) fn program(&mut self, die: u32, at_ns: u64, program_ns: u64) -> u64 {
         let share_ns = self.clocks[die as usize].share();
-        if FREE {
-            let until_ns = self.busy_until_ns(die).max(at_ns) + program_ns + share_ns;
-            self.busy_until_ns.set_ahead(die, until_ns);
-            return until_ns;
-        }
         self.occupy(die, at_ns, program_ns + share_ns)
     }
 
@@ -169,26 +159,71 @@ impl Dies {
     }
 }
 
-/// The clocks of all dies in order of when they are free, while a command of many pages is written.
+/// How the die of each page is chosen.
+pub(super) trait Choice {
+    /// The die of a page that is there at `at_ns`, which never falls; `turn` is the one whose turn
+    /// it is.
+    fn die(&mut self, turn: u32, at_ns: u64) -> u32;
+
+    /// Does what `Dies::program` does, on the die that was chosen last.
+    fn program(&mut self, die: u32, at_ns: u64, program_ns: u64) -> u64;
+}
+
+/// Each die in turn.
+pub(super) struct InTurn<'a>(pub(super) &'a mut Dies);
+
+impl Choice for InTurn<'_> {
+    #[inline]
+    fn die(&mut self, turn: u32, _at_ns: u64) -> u32 {
+        turn
+    }
+
+    #[inline]
+    fn program(&mut self, die: u32, at_ns: u64, program_ns: u64) -> u64 {
+        self.0.program(die, at_ns, program_ns)
+    }
+}
+
+/// The die that is free first, sought for each page.
+pub(super) struct FreeFirst<'a>(pub(super) &'a mut Dies);
+
+impl Choice for FreeFirst<'_> {
+    #[inline]
+    fn die(&mut self, turn: u32, at_ns: u64) -> u32 {
+        self.0.free_first(turn, at_ns)
+    }
+
+    #[inline]
+    fn program(&mut self, die: u32, at_ns: u64, program_ns: u64) -> u64 {
+        let Dies {
+            busy_until_ns,
+            clocks,
+            ..
+        } = self.0;
+        let share_ns = clocks[die as usize].share();
+        let until_ns = busy_until_ns.get(die).max(at_ns) + program_ns + share_ns;
+        busy_until_ns.set_ahead(die, until_ns);
+        until_ns
+    }
+}
+
+/// The die that is free first, of all in order of when they are.
 pub(super) struct DiesInOrder<'a> {
     busy_until_ns: &'a mut Soonest,
     clocks: &'a mut [DieClock],
     queue: &'a mut Queue,
 }
 
-impl DiesInOrder<'_> {
-    /// The same as `Dies::free_first`; `at_ns` never falls.
+impl Choice for DiesInOrder<'_> {
     #[inline]
-    pub(super) fn free_first(&mut self, turn: u32, at_ns: u64) -> u32 {
+    fn die(&mut self, turn: u32, at_ns: u64) -> u32 {
         self.queue.first(turn, at_ns)
     }
 
-    /// The same as `Dies::program`, on the die that was found last.
     #[inline]
-    pub(super) fn program(&mut self, die: u32, at_ns: u64, program_ns: u64) -> u64 {
+    fn program(&mut self, die: u32, at_ns: u64, program_ns: u64) -> u64 {
         let share_ns = self.clocks[die as usize].share();
-        let from_ns = self.busy_until_ns.get(die).max(at_ns);
-        let until_ns = from_ns + program_ns + share_ns;
+        let until_ns = self.busy_until_ns.get(die).max(at_ns) + program_ns + share_ns;
         self.busy_until_ns.set(die, until_ns);
         self.queue.put(die, until_ns);
         until_ns

@@ -9,7 +9,6 @@ use super::ftl::Ftl;
 use super::ssd::Ssd;
 use crate::clip::LOGICAL_BLOCK_BYTES;
 use crate::device::Outcome;
-use crate::flash::params::Placement;
 
 impl Ftl {
     /// Writes `unit` to `die`; false, and nothing happens, where that has more to do for it.
@@ -132,11 +131,7 @@ impl Ssd {
         if let Some(ahead) = &mut self.read_ahead {
             ahead.forget(unit, unit);
         }
-        let done = match self.params.placement {
-            Placement::Turn => self.write_run::<false>(unit, unit + 1, sent_ns),
-            Placement::Free => self.write_run::<true>(unit, unit + 1, sent_ns),
-        };
-        if done == unit {
+        if !self.write_alone(unit, sent_ns) {
             self.write_between(unit, sent_ns);
         }
         self.counters.written_bytes += unit_bytes;
@@ -173,65 +168,6 @@ impl Ssd {
             );
         }
         self.write_unit(unit, true, sent_ns);
-    }
-
-    /// Admits and programs units from `first` on, each on the next die in turn, or `FREE`: on the
-    /// one that is free first; returns the one at which it stops, at the latest `end`.
-    #[inline(always)]
-    #[allow(clippy::inline_always, reason = "for one unit it is no loop")]
-    pub(super) fn write_run<const FREE: bool>(
-        &mut self,
-        first: u32,
-        end: u32,
-        sent_ns: u64,
-    ) -> u32 {
-        let Self {
-            ftl,
-            dies,
-            jitter,
-            slow,
-            times,
-            buffer,
-            held,
-            unit_shift,
-            random,
-            ..
-        } = self;
-        let mut place = self.buffer_next;
-        let mut admitted_ns = sent_ns.max(self.admitted_ns);
-        let mut drained_ns = self.drained_ns;
-        let mut unit = first;
-        while unit < end {
-            let begin_ns = admitted_ns.max(buffer[place]);
-            let die = if FREE {
-                dies.free_first(ftl.next_die, begin_ns)
-            } else {
-                ftl.next_die
-            };
-            if !ftl.write_plainly(unit, die) {
-                break;
-            }
-            admitted_ns = begin_ns;
-            if let Some(held) = held {
-                let start_bytes = u64::from(unit) << *unit_shift;
-                held.put(place, start_bytes, start_bytes + (1 << *unit_shift));
-            }
-            let program_ns = jitter.of(slow.of(die, times.host_program), random);
-            let done_ns = dies.program::<FREE>(die, admitted_ns, program_ns);
-            buffer[place] = done_ns;
-            drained_ns = drained_ns.max(done_ns);
-            place = if place + 1 == buffer.len() {
-                0
-            } else {
-                place + 1
-            };
-            unit += 1;
-        }
-        if unit > first {
-            self.buffer_next = place;
-            (self.admitted_ns, self.drained_ns) = (admitted_ns, drained_ns);
-        }
-        unit
     }
 }
 

@@ -1,79 +1,140 @@
 //! Commands of many whole units, of a drive that does nothing besides (as in `plain`): what is the
 //! same for all units is asked once. The results are those of one unit after the other.
 
+use rand_xoshiro::Xoshiro256PlusPlus;
+
 use super::block::UNMAPPED;
+use super::die_clock::{Choice, Dies, FreeFirst, InTurn};
+use super::ftl::Ftl;
+use super::held::Held;
+use super::jitter::{Jitter, Varied};
 use super::reading::Fetched;
 use super::ssd::Ssd;
+use super::times::{Slow, Times};
 use crate::flash::params::Placement;
 
 /// From so many units on the dies are put in order for a command.
 const LEAST_IN_ORDER: u32 = 4;
 
-impl Ssd {
-    /// Writes units from `first` on, as `write_run` does; returns the one at which it stops, at
-    /// the latest `end`.
-    #[inline]
-    pub(super) fn write_many(&mut self, first: u32, end: u32, sent_ns: u64) -> u32 {
-        match self.params.placement {
-            Placement::Turn => self.write_run::<false>(first, end, sent_ns),
-            Placement::Free if end - first >= LEAST_IN_ORDER => {
-                let done = self.write_in_order(first, end, sent_ns);
-                done.unwrap_or_else(|| self.write_run::<true>(first, end, sent_ns))
-            }
-            Placement::Free => self.write_run::<true>(first, end, sent_ns),
+/// Units that are being written, and how far that is.
+struct Run<'a> {
+    ftl: &'a mut Ftl,
+    buffer: &'a mut [u64],
+    held: Option<&'a mut Held>,
+    jitter: Jitter,
+    slow: Slow,
+    times: &'a Times,
+    random: &'a mut Xoshiro256PlusPlus,
+    unit_shift: u32,
+    /// The next place of the buffer.
+    place: usize,
+    admitted_ns: u64,
+    drained_ns: u64,
+}
+
+impl Run<'_> {
+    /// Admits and programs one unit; false, and nothing happens, where there is more to do for it.
+    /// `usual` is how long that takes on a die as any other, if it is known.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "each unit comes through here")]
+    fn write(&mut self, dies: &mut impl Choice, unit: u32, usual: Option<Varied>) -> bool {
+        let begin_ns = self.admitted_ns.max(self.buffer[self.place]);
+        let die = dies.die(self.ftl.next_die, begin_ns);
+        if !self.ftl.write_plainly(unit, die) {
+            return false;
         }
+        self.admitted_ns = begin_ns;
+        if let Some(held) = &mut self.held {
+            let start_bytes = u64::from(unit) << self.unit_shift;
+            let stop_bytes = start_bytes + (1 << self.unit_shift);
+            held.put(self.place, start_bytes, stop_bytes);
+        }
+        let program_ns = match usual {
+            Some(usual) if die != self.slow.die => usual.draw(self.random),
+            _ => {
+                let program_ns = self.slow.of(die, self.times.host_program);
+                self.jitter.of(program_ns, self.random)
+            }
+        };
+        let done_ns = dies.program(die, begin_ns, program_ns);
+        self.buffer[self.place] = done_ns;
+        self.drained_ns = self.drained_ns.max(done_ns);
+        self.place += 1;
+        if self.place == self.buffer.len() {
+            self.place = 0;
+        }
+        true
     }
 
-    /// The same, each unit on the die that is free first, of dies in order; `None` where they are
-    /// too many.
-    fn write_in_order(&mut self, first: u32, end: u32, sent_ns: u64) -> Option<u32> {
-        let Self {
-            ftl,
-            jitter,
-            slow,
-            times,
-            buffer,
-            held,
-            unit_shift,
-            random,
-            ..
-        } = self;
-        let mut dies = self.dies.in_order()?;
-        let usual = jitter.varied(times.host_program);
-        let mut place = self.buffer_next;
-        let mut admitted_ns = sent_ns.max(self.admitted_ns);
-        let mut drained_ns = self.drained_ns;
-        let mut unit = first;
-        while unit < end {
-            let begin_ns = admitted_ns.max(buffer[place]);
-            let die = dies.free_first(ftl.next_die, begin_ns);
-            if !ftl.write_plainly(unit, die) {
-                break;
-            }
-            admitted_ns = begin_ns;
-            if let Some(held) = held {
-                let start_bytes = u64::from(unit) << *unit_shift;
-                held.put(place, start_bytes, start_bytes + (1 << *unit_shift));
-            }
-            let program_ns = if die == slow.die {
-                jitter.of(slow.of(die, times.host_program), random)
-            } else {
-                usual.draw(random)
-            };
-            let done_ns = dies.program(die, admitted_ns, program_ns);
-            buffer[place] = done_ns;
-            drained_ns = drained_ns.max(done_ns);
-            place += 1;
-            if place == buffer.len() {
-                place = 0;
-            }
-            unit += 1;
+    /// Writes units from `first` on; returns the one at which it stops, at the latest `end`.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "its numbers stay in registers")]
+    fn write_all(&mut self, dies: &mut impl Choice, first: u32, end: u32) -> u32 {
+        let usual = Some(self.jitter.varied(self.times.host_program));
+        let mut units = first..end;
+        let stop = units.find(|&unit| !self.write(dies, unit, usual));
+        stop.unwrap_or(end)
+    }
+}
+
+impl Ssd {
+    /// What units that are in the drive at `sent_ns` are written with, and the dies.
+    #[inline]
+    fn run(&mut self, sent_ns: u64) -> (Run<'_>, &mut Dies) {
+        let run = Run {
+            ftl: &mut self.ftl,
+            buffer: &mut self.buffer,
+            held: self.held.as_mut(),
+            jitter: self.jitter,
+            slow: self.slow,
+            times: &self.times,
+            random: &mut self.random,
+            unit_shift: self.unit_shift,
+            place: self.buffer_next,
+            admitted_ns: sent_ns.max(self.admitted_ns),
+            drained_ns: self.drained_ns,
+        };
+        (run, &mut self.dies)
+    }
+
+    /// Writes a unit which is in the drive at `sent_ns`; false, and nothing happens, where there is
+    /// more to do for it.
+    #[inline]
+    pub(super) fn write_alone(&mut self, unit: u32, sent_ns: u64) -> bool {
+        let placement = self.params.placement;
+        let (mut run, dies) = self.run(sent_ns);
+        let is_written = match placement {
+            Placement::Turn => run.write(&mut InTurn(dies), unit, None),
+            Placement::Free => run.write(&mut FreeFirst(dies), unit, None),
+        };
+        if is_written {
+            let (place, admitted_ns, drained_ns) = (run.place, run.admitted_ns, run.drained_ns);
+            (self.buffer_next, self.admitted_ns, self.drained_ns) =
+                (place, admitted_ns, drained_ns);
         }
-        if unit > first {
-            self.buffer_next = place;
-            (self.admitted_ns, self.drained_ns) = (admitted_ns, drained_ns);
+        is_written
+    }
+
+    /// The same of the units from `first` to before `end`; returns the one at which it stops, or
+    /// `end`.
+    pub(super) fn write_many(&mut self, first: u32, end: u32, sent_ns: u64) -> u32 {
+        let placement = self.params.placement;
+        let (mut run, dies) = self.run(sent_ns);
+        let is_short = end - first < LEAST_IN_ORDER;
+        let done = match placement {
+            Placement::Turn => run.write_all(&mut InTurn(dies), first, end),
+            Placement::Free if is_short => run.write_all(&mut FreeFirst(dies), first, end),
+            Placement::Free => match dies.in_order() {
+                Some(mut dies) => run.write_all(&mut dies, first, end),
+                None => run.write_all(&mut FreeFirst(dies), first, end),
+            },
+        };
+        if done > first {
+            let (place, admitted_ns, drained_ns) = (run.place, run.admitted_ns, run.drained_ns);
+            (self.buffer_next, self.admitted_ns, self.drained_ns) =
+                (place, admitted_ns, drained_ns);
         }
-        Some(unit)
+        done
     }
 
     /// Reads what a command from `start_bytes` to `end_bytes` asks for, as `fetch_unit` does.

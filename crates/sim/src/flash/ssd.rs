@@ -299,7 +299,7 @@ impl Ssd {
     #[inline]
     pub(super) fn program(&mut self, die: u32, page_ns: u64, at_ns: u64) -> u64 {
         let program_ns = self.jittered(die, page_ns);
-        let done_ns = self.dies.program::<false>(die, at_ns, program_ns);
+        let done_ns = self.dies.program(die, at_ns, program_ns);
         self.drained_ns = self.drained_ns.max(done_ns);
         done_ns
     }
