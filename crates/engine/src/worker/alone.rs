@@ -163,7 +163,8 @@ impl<B: Backend, C: Clock> Worker<B, C> {
         self.send_again(slot, op, extent);
     }
 
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "each I/O comes through here")]
     fn send_again(&mut self, slot: u16, op: Op, extent: Extent) {
         if op == Op::Write {
             self.writes_to_flush -= 1;

@@ -121,7 +121,7 @@ impl Dies {
         } else {
             waits.longest_ns
         };
-        let begin_ns = busy_until_ns.clamp(ready_ns, ready_ns + wait_ns);
+        let begin_ns = busy_until_ns.max(ready_ns).min(ready_ns + wait_ns);
         let begin_ns = begin_ns.max(clock.read_until_ns);
         let done_ns = begin_ns + page_ns;
         clock.read_until_ns = done_ns;

@@ -5,7 +5,7 @@
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::block::{Block, Cleaned, Open, Underway, NOT_CLOSED, UNMAPPED};
+use super::block::{Block, ByDie, Cleaned, Open, Underway, NOT_CLOSED, UNMAPPED};
 use super::packing::Packing;
 use super::pending::Pending;
 use super::region::Region;
@@ -41,6 +41,9 @@ pub struct Ftl {
     pub(super) blocks: Vec<Block>,
     pub(super) dies: Vec<Die>,
     blocks_per_die: u32,
+    /// Slots of all blocks but the region's.
+    main_slots: u64,
+    by_die: ByDie,
     /// Units that fill a block when none is compressed.
     pub(super) pages: u32,
     /// Slots in a block, as a power of two.
@@ -95,6 +98,8 @@ impl Ftl {
             blocks: Vec::new(),
             dies: (0..dies).map(die).collect(),
             blocks_per_die,
+            main_slots: 0,
+            by_die: ByDie::default(),
             pages,
             shift: 0,
             page_mask: 0,
@@ -127,6 +132,8 @@ impl Ftl {
     /// Blocks of `1 << shift` slots each, those of the region after the others.
     pub(super) fn lay_out(&mut self, shift: u32) {
         self.shift = shift;
+        self.main_slots = u64::from(self.main_blocks()) << shift;
+        self.by_die = ByDie::new(self.blocks_per_die << shift);
         let dies = self.dies.len() as u32;
         let block = |die: u32| Block {
             position: NOT_CLOSED,
@@ -273,11 +280,10 @@ impl Ftl {
     /// The die and the flash page of `slot`, which holds a unit.
     #[inline]
     pub(super) fn place_of_slot(&self, slot: u32) -> (u32, u32) {
-        // Reckoned: the table of blocks is missed more often than a division takes.
-        let id = slot >> self.shift;
-        let die = match id.checked_sub(self.main_blocks()) {
-            None => id / self.blocks_per_die,
-            Some(_) => u32::from(self.blocks[id as usize].die),
+        let die = if u64::from(slot) < self.main_slots {
+            self.by_die.of(slot)
+        } else {
+            u32::from(self.blocks[(slot >> self.shift) as usize].die)
         };
         (die, slot | self.page_mask)
     }

@@ -113,7 +113,12 @@ impl Ssd {
         let page_ns = self.jittered(die, self.times.read);
         let page_ns = self.dies.read(die, ready_ns, page_ns, self.waits);
         self.counters.page_reads += 1;
-        Some(page_ns + self.transfer_ns(unit, offset_bytes, offset_bytes + length_bytes))
+        let transfer_ns = if length_bytes == 1 << self.unit_shift {
+            self.times.unit_transfer
+        } else {
+            self.transfer_ns(unit, offset_bytes, offset_bytes + length_bytes)
+        };
+        Some(page_ns + transfer_ns)
     }
 
     /// Writes a whole unit, as `write` does.

@@ -161,6 +161,8 @@ impl Ssd {
             ..
         } = self;
         let (usual, waits) = (jitter.varied(times.read), *waits);
+        // A copy stays in registers.
+        let mut drawing = random.clone();
         let mut fetched = Fetched::default();
         let (mut last_ns, mut unwritten_bytes) = (0, 0);
         for (unit, &slot) in (first..).zip(&ftl.l2p[first as usize..=last as usize]) {
@@ -172,9 +174,9 @@ impl Ssd {
             }
             let (die, _) = ftl.place_of_slot(slot);
             let page_ns = if die == slow.die {
-                jitter.of(slow.of(die, times.read), random)
+                jitter.of(slow.of(die, times.read), &mut drawing)
             } else {
-                usual.draw(random)
+                usual.draw(&mut drawing)
             };
             let transfer_ns = if unit == first {
                 first_transfer_ns
@@ -190,6 +192,7 @@ impl Ssd {
             last_ns = last_ns.max(there_ns);
             fetched.pages += 1;
         }
+        *random = drawing;
         self.counters.page_reads += fetched.pages;
         self.counters.unwritten_bytes += unwritten_bytes;
         fetched.data_ns = (fetched.pages > 0).then_some(last_ns);

@@ -10,6 +10,31 @@ use super::{ready_ns, SimSession};
 use crate::backend::Seam;
 use crate::device::Device;
 
+/// When the workers go on, in order: the earliest first, of equals the first of them.
+struct Line(Vec<(u64, usize)>);
+
+impl Line {
+    fn of(due_ns: impl Iterator<Item = u64>) -> Self {
+        let mut line: Vec<(u64, usize)> = due_ns.zip(0..).collect();
+        line.sort_unstable();
+        Self(line)
+    }
+
+    /// The worker that is first now goes on at `next_ns`; whether another is first then.
+    #[inline]
+    fn put(&mut self, next_ns: u64) -> bool {
+        let line = self.0.as_mut_slice();
+        let moved = (next_ns, line[0].1);
+        let mut place = 0;
+        while place + 1 < line.len() && line[place + 1] < moved {
+            line[place] = line[place + 1];
+            place += 1;
+        }
+        line[place] = moved;
+        place > 0
+    }
+}
+
 impl<D: Device> SimSession<D> {
     /// Whether there are several workers, all may take turns alone, and the device is told the same
     /// of the data of each.
@@ -37,10 +62,11 @@ impl<D: Device> SimSession<D> {
                 None => return false,
             }
         }
-        let (mut index, mut turns) = (agenda.begin(), 0);
+        let mut line = Line::of(agenda.due_ns.iter().copied().take(workers.len()));
+        let (mut index, mut turns) = (line.0[0].1, 0);
         self.lend(workers[index].backend_mut().plain());
         while turns < watch.turns_left() {
-            let (rival_ns, rival) = agenda.rival(index);
+            let (rival_ns, rival) = line.0[1];
             let worker = &mut workers[index];
             let before_ns = rival_ns.saturating_add(u64::from(index < rival));
             if !worker.turn_alone(until_ns.min(before_ns), self.io_timeout_ns) {
@@ -48,12 +74,10 @@ impl<D: Device> SimSession<D> {
             }
             turns += 1;
             let backend = worker.backend_mut().plain();
-            let next_ns = backend.next_end_ns();
-            if (next_ns, index) > (rival_ns, rival) {
-                agenda.put(index, next_ns);
+            if line.put(backend.next_end_ns()) {
                 let device = backend.device.take();
-                workers[rival].backend_mut().plain().device = device;
                 index = rival;
+                workers[index].backend_mut().plain().device = device;
             }
         }
         self.device = workers[index].backend_mut().plain().device.take();
