@@ -1,7 +1,7 @@
 //! Whether the maps and counts of a translation layer agree with each other: for tests, which ask
 //! after anything they can think of.
 
-use super::block::{NOT_CLOSED, UNMAPPED};
+use super::block::UNMAPPED;
 use super::ftl::Ftl;
 use crate::flash::params::Cleaning;
 
@@ -28,20 +28,21 @@ impl Ftl {
             );
             let packing = self.packing.as_ref();
             valid[id as usize] += packing.map_or(1, |packing| packing.space_of(unit));
-            live[self.die_of_block(id)] += 1;
+            live[self.die_of_slot(slot) as usize] += 1;
         }
         for (die, live) in self.dies.iter().zip(live) {
             assert_eq!(die.live, live, "a die counts what lives on it");
             if let (Some(underway), None) = (die.underway, &self.packing) {
                 let id = underway.victim as usize;
                 assert_eq!(
-                    u64::from(self.blocks[id].valid),
+                    u64::from(self.blocks[id].valid()),
                     valid[id],
                     "what is to be moved"
                 );
             }
-            let mut closed = die.victims.iter().peekable();
-            while let Some(id) = closed.next() {
+            let closed = die.victims.all(&self.blocks);
+            assert_eq!(closed.len(), die.victims.len() as usize, "all are counted");
+            for &id in &closed {
                 let block = &self.blocks[id as usize];
                 let truth = match &self.packing {
                     None => valid[id as usize],
@@ -50,20 +51,20 @@ impl Ftl {
                         u64::from(packing.close(id, self.pages))
                     }
                 };
-                assert_ne!(block.position, NOT_CLOSED, "a victim is closed");
+                assert!(block.is_closed(), "a victim is closed");
                 assert_eq!(
-                    u64::from(block.valid),
+                    u64::from(block.valid()),
                     truth,
                     "a block counts what is valid"
                 );
-                if let Some(&next) = closed.peek() {
-                    let sorted = block.valid <= self.blocks[next as usize].valid;
-                    assert!(
-                        sorted || self.cleaning == Cleaning::Fifo,
-                        "emptier blocks come first"
-                    );
-                }
             }
+            let in_block = |id: u32| self.blocks[id as usize].valid();
+            let next = die.victims.peek(&self.blocks).map(in_block);
+            let fewest = closed.iter().map(|&id| in_block(id)).min();
+            assert!(
+                next == fewest || die.victims.cleaning() == Cleaning::Fifo,
+                "emptier blocks come first"
+            );
         }
     }
 }

@@ -3,17 +3,64 @@
 /// The slot of a unit that none holds.
 pub(super) const UNMAPPED: u32 = u32::MAX;
 
-/// Position of a block that is not closed.
-pub(super) const NOT_CLOSED: u32 = u32::MAX;
+/// An erase block: its valid units, and whether it is closed, so that it may be cleaned. Slots not
+/// yet written count as valid while the block is open. Of packed units it is their space that
+/// counts, in whole units, rounded up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Block(u32);
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
-    /// Place among the die's victims, or `NOT_CLOSED`.
-    pub(super) position: u32,
-    /// Valid units; slots not yet written count as valid while the block is open. Of packed
-    /// units: their space, in whole units, rounded up.
-    pub(super) valid: u16,
-    pub(super) die: u16,
+impl Block {
+    /// The bit of a block that is not closed: whatever is valid in it, its key is above that of all
+    /// that are.
+    const NOT_CLOSED: u32 = 1 << 31;
+
+    pub(super) const FREE: Self = Self(Self::NOT_CLOSED);
+
+    /// What closed blocks are compared by: the valid units.
+    #[inline]
+    pub(super) fn key(self) -> u32 {
+        self.0
+    }
+
+    #[inline]
+    pub(super) fn valid(self) -> u16 {
+        (self.0 & !Self::NOT_CLOSED) as u16
+    }
+
+    pub(super) fn is_closed(self) -> bool {
+        self.0 & Self::NOT_CLOSED == 0
+    }
+
+    /// Whether it is closed stays as it is.
+    pub(super) fn set_valid(&mut self, valid: u16) {
+        self.0 = self.0 & Self::NOT_CLOSED | u32::from(valid);
+    }
+
+    #[inline]
+    pub(super) fn gain(&mut self, units: u16) {
+        debug_assert!(self.valid() <= u16::MAX - units);
+        self.0 += u32::from(units);
+    }
+
+    #[inline]
+    pub(super) fn lose(&mut self, units: u16) {
+        debug_assert!(units <= self.valid());
+        self.0 -= u32::from(units);
+    }
+
+    /// Becomes one that is filled.
+    pub(super) fn open(&mut self, pages: u16) {
+        *self = Self(Self::NOT_CLOSED | u32::from(pages));
+    }
+
+    pub(super) fn close(&mut self) {
+        self.0 &= !Self::NOT_CLOSED;
+    }
+
+    /// Is about to be cleaned.
+    pub(super) fn take_out(&mut self) {
+        self.0 |= Self::NOT_CLOSED;
+    }
 }
 
 /// Tells the die of a slot where all have equally many, by a multiplication: a division takes

@@ -1,10 +1,10 @@
 //! Cleaning: takes the next victim of a die, moves what is valid in it to the frontier, and erases
 //! it. What a block is opened for, and when, is here as well.
 
-use super::block::{Cleaned, Open, Underway};
+use super::block::{Block, Cleaned, Open, Underway};
 use super::ftl::Ftl;
 use super::valid::WORD_SLOTS;
-use crate::flash::params::{reserve_blocks, Cleaning, Frontier};
+use crate::flash::params::{reserve_blocks, Frontier};
 use crate::memory::prefetch;
 
 impl Ftl {
@@ -35,7 +35,7 @@ impl Ftl {
             return Some(cleaned);
         }
         let Open { next, end } = *self.frontier_of_moves(die);
-        let valid = u32::from(self.blocks[underway.victim as usize].valid);
+        let valid = u32::from(self.blocks[underway.victim as usize].valid());
         let last = self.dies[die as usize].free.len() < 2;
         if self.frontier == Frontier::Shared && last && end - next < valid {
             // The host would fill the last free block, and nothing could take the rest.
@@ -57,8 +57,8 @@ impl Ftl {
             return false;
         }
         self.settle();
-        let victim = self.dies[die as usize].victims.peek();
-        victim.is_some_and(|id| u32::from(self.blocks[id as usize].valid) < self.pages)
+        let victim = self.dies[die as usize].victims.peek(&self.blocks);
+        victim.is_some_and(|id| u32::from(self.blocks[id as usize].valid()) < self.pages)
     }
 
     /// Cleans until the host has an open slot on `die`, whose work it returns; `None` if it has
@@ -126,16 +126,16 @@ impl Ftl {
                 end: (id + 1) << self.shift,
             },
         );
-        self.blocks[id as usize].valid = self.pages as u16;
+        self.blocks[id as usize].open(self.pages as u16);
         if self.packing.is_none() {
             self.valid.put_in_block(id, self.shift);
         }
         if full.end > 0 {
             let old = (full.end - 1) >> self.shift;
             if let Some(packing) = &mut self.packing {
-                self.blocks[old as usize].valid = packing.close(old, self.pages);
+                self.blocks[old as usize].set_valid(packing.close(old, self.pages));
             }
-            state.victims.push(&mut self.blocks, old, self.pages as u16);
+            state.victims.push(&mut self.blocks, old);
         }
         if let Some(packing) = &mut self.packing {
             packing.open(die, which, id);
@@ -155,13 +155,7 @@ impl Ftl {
             return underway;
         }
         let victims = &mut self.dies[die as usize].victims;
-        match self.cleaning {
-            Cleaning::Greedy | Cleaning::Fifo => {}
-            Cleaning::Sampled { choices } => {
-                victims.sample(&mut self.blocks, choices, &mut self.random);
-            }
-        }
-        let victim = victims.pop(&mut self.blocks);
+        let victim = victims.take(&mut self.blocks, &mut self.random);
         Underway {
             victim,
             slot: victim << self.shift,
@@ -190,7 +184,7 @@ impl Ftl {
     /// Whether nothing in the block `id` is valid.
     fn is_empty(&self, id: u32) -> bool {
         let packing = self.packing.as_ref();
-        packing.map_or(self.blocks[id as usize].valid == 0, |packing| {
+        packing.map_or(self.blocks[id as usize].valid() == 0, |packing| {
             packing.space_in(id) == 0
         })
     }
@@ -198,7 +192,7 @@ impl Ftl {
     /// Frees a block that holds nothing valid any more.
     fn erase(&mut self, die: u32, victim: u32, cleaned: &mut Cleaned) {
         debug_assert!(self.is_empty(victim));
-        self.blocks[victim as usize].valid = 0;
+        self.blocks[victim as usize] = Block::FREE;
         self.dies[die as usize].free.push(victim);
         self.erases += 1;
         cleaned.erased_blocks += 1;
@@ -215,8 +209,8 @@ impl Ftl {
         cleaned: &mut Cleaned,
     ) -> u32 {
         let page_shift = self.page_mask.trailing_ones();
-        let mut left = u32::from(self.blocks[victim as usize].valid).min(most);
-        self.blocks[victim as usize].valid -= left as u16;
+        let mut left = u32::from(self.blocks[victim as usize].valid()).min(most);
+        self.blocks[victim as usize].lose(left as u16);
         let mut last_page = u32::MAX;
         if self.is_far {
             self.ask_for(victim, slot);

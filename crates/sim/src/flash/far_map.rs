@@ -52,12 +52,7 @@ impl Ftl {
             return;
         };
         let (slots, count) = pending.take();
-        let slots = &slots[..count];
-        for slot in slots {
-            let block = self.blocks[(slot >> self.shift) as usize];
-            self.dies[usize::from(block.die)].victims.look_up(block);
-        }
-        for &slot in slots {
+        for &slot in &slots[..count] {
             self.release(slot);
         }
     }

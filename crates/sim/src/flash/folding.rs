@@ -64,7 +64,7 @@ impl Ftl {
         let at = *tail;
         *tail += 1;
         let slot = self.slot_of(die, at);
-        self.blocks[(slot >> self.shift) as usize].valid += 1;
+        self.blocks[(slot >> self.shift) as usize].gain(1);
         self.put(unit, slot, die);
     }
 
@@ -79,6 +79,13 @@ impl Ftl {
         *tail += empty;
         self.programs += empty;
         empty > 0
+    }
+
+    /// The die of `slot`, which is one of the region.
+    #[cold]
+    pub(super) fn die_of_region_slot(&self, slot: u32) -> u32 {
+        let region = self.region.as_ref().expect("a drive with a region");
+        ((slot >> self.shift) - self.main_blocks()) / region.blocks
     }
 
     fn slot_of(&self, die: u32, at: u64) -> u32 {
@@ -101,7 +108,7 @@ impl Ftl {
             if self.l2p[unit as usize] != slot {
                 continue;
             }
-            self.blocks[(slot >> self.shift) as usize].valid -= 1;
+            self.blocks[(slot >> self.shift) as usize].lose(1);
             if slot | self.page_mask != last_page {
                 last_page = slot | self.page_mask;
                 folded.read_pages += 1;

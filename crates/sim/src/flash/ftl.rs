@@ -5,7 +5,7 @@
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::block::{Block, ByDie, Cleaned, Open, Underway, NOT_CLOSED, UNMAPPED};
+use super::block::{Block, ByDie, Cleaned, Open, Underway, UNMAPPED};
 use super::packing::Packing;
 use super::pending::Pending;
 use super::region::Region;
@@ -50,7 +50,6 @@ pub struct Ftl {
     pub(super) shift: u32,
     /// Units in a flash page, less one.
     pub(super) page_mask: u32,
-    pub(super) cleaning: Cleaning,
     pub(super) frontier: Frontier,
     pub(super) random: Xoshiro256PlusPlus,
     pub(super) live_max: u32,
@@ -82,12 +81,11 @@ impl Ftl {
         assert!(pages.is_power_of_two() && pages <= 1 << 15);
         let live_max = (blocks_per_die - reserve_blocks(frontier) - 1) * pages;
         assert!(u64::from(live_max) * u64::from(dies) > u64::from(units));
-        let sorted = cleaning != Cleaning::Fifo;
-        let die = |_| Die {
+        let die = |die| Die {
             host: Open::default(),
             relocation: Open::default(),
             free: Vec::with_capacity(blocks_per_die as usize),
-            victims: Victims::new(blocks_per_die, pages, sorted),
+            victims: Victims::new(die * blocks_per_die, blocks_per_die, cleaning),
             underway: None,
             live: 0,
         };
@@ -103,7 +101,6 @@ impl Ftl {
             pages,
             shift: 0,
             page_mask: 0,
-            cleaning,
             frontier,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             live_max,
@@ -135,15 +132,9 @@ impl Ftl {
         self.main_slots = u64::from(self.main_blocks()) << shift;
         self.by_die = ByDie::new(self.blocks_per_die << shift);
         let dies = self.dies.len() as u32;
-        let block = |die: u32| Block {
-            position: NOT_CLOSED,
-            valid: 0,
-            die: die as u16,
-        };
-        let main = (0..dies * self.blocks_per_die).map(|id| block(id / self.blocks_per_die));
         let extra = self.region.as_ref().map_or(0, |region| region.blocks);
-        let extra = (0..dies * extra).map(|id| block(id / extra));
-        self.blocks = main.chain(extra).collect();
+        let blocks = self.main_blocks() + dies * extra;
+        self.blocks = vec![Block::FREE; blocks as usize];
         // A slot that was never written names unit 0, which lies elsewhere: it is not valid.
         // The old tables go first, that the two do not have to fit together.
         (self.p2l, self.valid) = (Vec::new(), ValidSlots::default());
@@ -180,10 +171,7 @@ impl Ftl {
         if let Some(pending) = &mut self.pending {
             pending.clear();
         }
-        for block in &mut self.blocks {
-            block.position = NOT_CLOSED;
-            block.valid = 0;
-        }
+        self.blocks.fill(Block::FREE);
         let per_die = self.blocks_per_die;
         for (index, die) in (0..).zip(&mut self.dies) {
             (die.host, die.relocation, die.live) = (Open::default(), Open::default(), 0);
@@ -280,12 +268,7 @@ impl Ftl {
     /// The die and the flash page of `slot`, which holds a unit.
     #[inline]
     pub(super) fn place_of_slot(&self, slot: u32) -> (u32, u32) {
-        let die = if u64::from(slot) < self.main_slots {
-            self.by_die.of(slot)
-        } else {
-            u32::from(self.blocks[(slot >> self.shift) as usize].die)
-        };
-        (die, slot | self.page_mask)
+        (self.die_of_slot(slot), slot | self.page_mask)
     }
 
     /// Writes `unit` to `die`, cleaning first when the die has no open slot.
@@ -351,7 +334,7 @@ impl Ftl {
         let end = (open.next | self.page_mask) + 1;
         let empty = end - open.next;
         open.next = end;
-        self.blocks[id as usize].valid -= empty as u16;
+        self.blocks[id as usize].lose(empty as u16);
         self.valid.take_out_all(end - empty, end);
         self.programs += u64::from(empty);
         Some(die)
@@ -384,13 +367,13 @@ impl Ftl {
         self.valid.take_out(slot);
         let id = slot >> self.shift;
         let block = &mut self.blocks[id as usize];
-        let valid = block.valid;
-        block.valid -= 1;
-        let closed = block.position != NOT_CLOSED;
-        let die = &mut self.dies[block.die as usize];
+        block.lose(1);
+        let block = *block;
+        let die = self.die_of_slot(slot) as usize;
+        let die = &mut self.dies[die];
         die.live -= 1;
-        if closed {
-            die.victims.demote(&mut self.blocks, id, valid);
+        if block.is_closed() {
+            die.victims.note_loss(id, block);
         }
     }
 
@@ -398,9 +381,14 @@ impl Ftl {
         self.filling = die;
     }
 
-    /// The die of the block `id`.
-    pub(super) fn die_of_block(&self, id: u32) -> usize {
-        usize::from(self.blocks[id as usize].die)
+    /// The die of `slot`.
+    #[inline]
+    pub(super) fn die_of_slot(&self, slot: u32) -> u32 {
+        if u64::from(slot) < self.main_slots {
+            self.by_die.of(slot)
+        } else {
+            self.die_of_region_slot(slot)
+        }
     }
 
     /// Feeds the whole state to `mix`, in a fixed order.
@@ -423,7 +411,9 @@ impl Ftl {
                 mix(u64::from(value));
             }
             die.free.iter().for_each(|&id| mix(u64::from(id)));
-            die.victims.iter().for_each(|id| mix(u64::from(id)));
+            for id in die.victims.all(&settled.blocks) {
+                mix(u64::from(id));
+            }
         }
         if let Some(region) = &self.region {
             region.visit(&mut mix);

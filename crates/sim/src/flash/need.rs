@@ -11,7 +11,8 @@ use super::region::Region;
 use super::ssd::Ssd;
 use super::upkeep::Upkeep;
 use super::valid::ValidSlots;
-use crate::flash::params::{Cleaning, ParamError, SsdParams};
+use super::victims::Victims;
+use crate::flash::params::{ParamError, SsdParams};
 
 impl SsdParams {
     /// Memory of a drive that these parameters make, in bytes: its maps and indexes, its buffer,
@@ -41,9 +42,9 @@ impl SsdParams {
             valid = 0;
         }
         let maps = 4 * units + blocks * (4 * slots + size_of::<Block>() as u64) + valid + packing;
-        let sorted = u64::from(self.cleaning != Cleaning::Fifo);
         let of_die = (size_of::<Die>() + size_of::<DieClock>()) as u64
-            + 4 * (per_die + (per_die + 1).next_power_of_two() + (pages + 1) * sorted);
+            + 4 * per_die
+            + Victims::need_bytes(per_die, self.cleaning);
         // Without power-loss protection it is known of each slot what a cut would take from it.
         let slot_bytes = if self.power_loss_protection { 8 } else { 16 };
         let own = (size_of::<Ssd>() + size_of::<Queue>()) as u64 + slot_bytes * self.buffer_slots();

@@ -1,6 +1,6 @@
 //! Writes and moves of a drive that compresses its units.
 
-use super::block::{Cleaned, Underway, NOT_CLOSED, UNMAPPED};
+use super::block::{Cleaned, Underway, UNMAPPED};
 use super::ftl::Ftl;
 use super::packing::{Packing, WHOLE_Q15};
 use crate::flash::params::Frontier;
@@ -78,18 +78,17 @@ impl Ftl {
             return false;
         }
         let id = slot >> self.shift;
-        let die = self.die_of_block(id);
+        let die = self.die_of_slot(slot) as usize;
         let packing = self.packing.as_mut().expect("a drive that compresses");
         packing.valid[id as usize] -= u32::from(packing.share[unit as usize]);
         let now = packing.close(id, self.pages);
         let state = &mut self.dies[die];
         state.live -= 1;
         let block = &mut self.blocks[id as usize];
-        let before = std::mem::replace(&mut block.valid, now);
-        // A unit takes at most one whole, so the level falls by one at most. While the block is
-        // open its level is taken when it closes.
-        if block.position != NOT_CLOSED && now < before {
-            state.victims.demote(&mut self.blocks, id, before);
+        block.set_valid(now);
+        // While the block is open its level is taken when it closes.
+        if block.is_closed() {
+            state.victims.note_loss(id, *block);
         }
         true
     }
@@ -125,7 +124,7 @@ impl Ftl {
         }
         let packing = self.packing.as_mut().expect("a drive that compresses");
         packing.valid[victim as usize] = left;
-        self.blocks[victim as usize].valid = packing.close(victim, self.pages);
+        self.blocks[victim as usize].set_valid(packing.close(victim, self.pages));
         let space = u64::from(all - left);
         let moved = Packing::whole(&mut packing.moved_rest, space);
         self.programs += Packing::whole(&mut packing.programmed_rest, space);
