@@ -3,7 +3,7 @@
 //! not know.
 
 mod agenda;
-mod joined;
+mod turns;
 mod watch;
 mod working;
 
@@ -16,7 +16,7 @@ use teijo_engine::error::{EngineError, Stuck};
 use teijo_engine::lap::Lap;
 use teijo_engine::plan::{Bound, Depth, Plan, StreamPlan};
 use teijo_engine::stream::Seat;
-use teijo_engine::worker::{Leave, Worker, WorkerLap};
+use teijo_engine::worker::{Worker, WorkerLap};
 
 use crate::backend::{left_q16, Seam, SimBackend, VirtualClock};
 use crate::content::CONTENT_MOST_BYTES;
@@ -338,63 +338,6 @@ impl<D: Device> SimSession<D> {
         }
         let stopped = watch.stopped;
         Ok(crew.lap(shares.laps.into_iter().flatten().collect(), stopped))
-    }
-
-    /// Lets the worker at `index`, which has the device, run on for as long as nothing else comes
-    /// before its own event. Returns the worker that gets the device next; `None` where the device
-    /// is to be asked first.
-    #[inline]
-    fn turn<B: Seam<Device = D>>(
-        &self,
-        index: usize,
-        crew: &Crew,
-        workers: &mut [SimWorker<B>],
-        shares: &mut Shares,
-        agenda: &mut Agenda,
-        watch: &mut Watch<impl Observer>,
-    ) -> Option<usize> {
-        let (rival_ns, rival) = agenda.rival(index);
-        let worker = &mut workers[index];
-        let mut next_ns;
-        loop {
-            let turns = worker.turns_alone(Leave {
-                until_ns: rival_ns.saturating_add(u64::from(index < rival)),
-                silence_ns: self.io_timeout_ns,
-                turns: watch.turns_left(),
-            });
-            if turns == 0 {
-                if let Err(error) = worker.settle() {
-                    worker.abandon(&error);
-                }
-                if shares.laps[index].is_none() {
-                    shares.take_in(index, worker.take_lap());
-                }
-                worker.issue();
-            }
-            watch.look(crew, worker, turns.max(1));
-            if shares.missing == 0 || worker.done() {
-                agenda.retire(index);
-                return None;
-            }
-            next_ns = ready_ns(worker);
-            if (next_ns, index) > (rival_ns, rival) || self.is_apart(worker, next_ns) {
-                break;
-            }
-        }
-        agenda.put(index, next_ns);
-        let is_next = rival_ns < u64::MAX
-            && (rival_ns, rival) < (next_ns, index)
-            && !self.is_apart(worker, rival_ns)
-            && workers[rival].backend_mut().plain().left_q16 == self.told_q16;
-        is_next.then_some(rival)
-    }
-
-    /// Whether the device does something before `next_ns`, or is silent for too long before it;
-    /// `worker` has it.
-    #[inline]
-    fn is_apart<B: Seam<Device = D>>(&self, worker: &mut SimWorker<B>, next_ns: u64) -> bool {
-        next_ns.saturating_sub(worker.now_ns()) > self.io_timeout_ns
-            || worker.backend_mut().plain().device_ns() < next_ns
     }
 
     /// Leaves a device that answers nothing before its I/Os are too old; nothing happens before

@@ -20,8 +20,8 @@ fn latency_ns(at_ns: u64, completion: Completion) -> u64 {
 }
 
 impl<B: Backend, C: Clock> Worker<B, C> {
-    /// Whether turns that only replace what came back are all that there is, but at the ends of laps
-    /// and intervals.
+    /// Whether turns that only replace what came back are all that there is, but where laps and
+    /// intervals end.
     pub fn is_simple(&self) -> bool {
         self.kind == Kind::Simple
     }

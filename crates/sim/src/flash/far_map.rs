@@ -1,6 +1,6 @@
 //! Host writes to maps that no cache holds. What will be asked of the map is fetched before. Where
 //! the blocks are too many as well, those that lose a unit by them hear of it some
-//! writes later, several together. Whatever asks blocks or victims settles first, so that nothing
+//! writes later. Whatever asks blocks or victims settles first, so that nothing
 //! can see the difference.
 
 use std::borrow::Cow;
@@ -33,26 +33,27 @@ impl Ftl {
     /// Counts `slot`, which held a unit, as valid no longer, at the latest when somebody asks.
     #[inline]
     pub(super) fn release_later(&mut self, slot: u32) {
-        match &mut self.pending {
-            Some(pending) => {
-                prefetch(&self.blocks, slot >> self.shift);
-                self.valid.look_up(slot);
-                if pending.push(slot) {
-                    self.settle();
-                }
-            }
-            None => self.release(slot),
+        let Some(pending) = &mut self.pending else {
+            return self.release(slot);
+        };
+        prefetch(&self.blocks, slot >> self.shift);
+        self.valid.look_up(slot);
+        if let Some(first) = pending.push(slot) {
+            self.release(first);
         }
     }
 
     /// Counts all pending slots as valid no longer.
-    #[inline(never)]
+    #[inline]
     pub(super) fn settle(&mut self) {
-        let Some(pending) = &mut self.pending else {
-            return;
-        };
-        let (slots, count) = pending.take();
-        for &slot in &slots[..count] {
+        if self.pending.is_some() {
+            self.release_pending();
+        }
+    }
+
+    #[inline(never)]
+    fn release_pending(&mut self) {
+        while let Some(slot) = self.pending.as_mut().and_then(|pending| pending.pop()) {
             self.release(slot);
         }
     }

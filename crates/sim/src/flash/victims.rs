@@ -36,8 +36,14 @@ impl Fewest {
     }
 
     fn new(blocks: usize) -> Self {
-        let level = |groups| vec![u32::MAX; groups];
-        Self(Self::levels(blocks).map(level).collect())
+        let mut levels = Vec::with_capacity(Self::levels(blocks).count());
+        levels.extend(Self::levels(blocks).map(|groups| vec![u32::MAX; groups]));
+        Self(levels)
+    }
+
+    fn need_bytes(blocks: usize) -> u64 {
+        let level_bytes = |groups: usize| size_of::<Vec<u32>>() + size_of::<u32>() * groups;
+        Self::levels(blocks).map(level_bytes).sum::<usize>() as u64
     }
 
     /// The key of the block at `place` has fallen.
@@ -161,8 +167,7 @@ impl Victims {
 
     /// Memory that they take, known before.
     pub(super) fn need_bytes(blocks: u64, cleaning: Cleaning) -> u64 {
-        let levels = Fewest::levels(blocks as usize);
-        let fewest: u64 = levels.map(|groups| 4 * groups as u64).sum();
+        let fewest = Fewest::need_bytes(blocks as usize);
         match cleaning {
             Cleaning::Greedy => fewest,
             Cleaning::Fifo => 4 * blocks,

@@ -1,12 +1,12 @@
-//! Workers that only replace what comes back, on a device that does nothing by itself: they take
-//! turns in order of their events as in `SimSession::turn`, but what holds for all of them until
-//! the next interval is asked once.
+//! Workers take turns in order of their events. Where all only replace what comes back, on a device
+//! that does nothing by itself, what holds for all of them until the next interval is asked once.
 
 use teijo_engine::crew::Crew;
+use teijo_engine::worker::Leave;
 
 use super::agenda::Agenda;
 use super::watch::{Observer, SimWorker, Watch};
-use super::{ready_ns, SimSession};
+use super::{ready_ns, Shares, SimSession};
 use crate::backend::Seam;
 use crate::device::Device;
 
@@ -36,6 +36,63 @@ impl Line {
 }
 
 impl<D: Device> SimSession<D> {
+    /// Lets the worker at `index`, which has the device, run on for as long as nothing else comes
+    /// before its own event. Returns the worker that gets the device next; `None` where the device
+    /// is to be asked first.
+    #[inline]
+    pub(super) fn turn<B: Seam<Device = D>>(
+        &self,
+        index: usize,
+        crew: &Crew,
+        workers: &mut [SimWorker<B>],
+        shares: &mut Shares,
+        agenda: &mut Agenda,
+        watch: &mut Watch<impl Observer>,
+    ) -> Option<usize> {
+        let (rival_ns, rival) = agenda.rival(index);
+        let worker = &mut workers[index];
+        let mut next_ns;
+        loop {
+            let turns = worker.turns_alone(Leave {
+                until_ns: rival_ns.saturating_add(u64::from(index < rival)),
+                silence_ns: self.io_timeout_ns,
+                turns: watch.turns_left(),
+            });
+            if turns == 0 {
+                if let Err(error) = worker.settle() {
+                    worker.abandon(&error);
+                }
+                if shares.laps[index].is_none() {
+                    shares.take_in(index, worker.take_lap());
+                }
+                worker.issue();
+            }
+            watch.look(crew, worker, turns.max(1));
+            if shares.missing == 0 || worker.done() {
+                agenda.retire(index);
+                return None;
+            }
+            next_ns = ready_ns(worker);
+            if (next_ns, index) > (rival_ns, rival) || self.is_apart(worker, next_ns) {
+                break;
+            }
+        }
+        agenda.put(index, next_ns);
+        let is_next = rival_ns < u64::MAX
+            && (rival_ns, rival) < (next_ns, index)
+            && !self.is_apart(worker, rival_ns)
+            && workers[rival].backend_mut().plain().left_q16 == self.told_q16;
+        is_next.then_some(rival)
+    }
+
+    /// Whether the device does something before `next_ns`, or is silent for too long before it;
+    /// `worker` has it.
+    #[inline]
+    fn is_apart<B: Seam<Device = D>>(&self, worker: &mut SimWorker<B>, next_ns: u64) -> bool {
+        next_ns.saturating_sub(worker.now_ns()) > self.io_timeout_ns
+            || worker.backend_mut().plain().device_ns() < next_ns
+    }
+
     /// Whether there are several workers, all may take turns alone, and the device is told the same
     /// of the data of each.
     pub(super) fn may_join<B: Seam>(workers: &mut [SimWorker<B>]) -> bool {
@@ -81,9 +138,12 @@ impl<D: Device> SimSession<D> {
             }
         }
         self.device = workers[index].backend_mut().plain().device.take();
-        for (index, worker) in workers.iter_mut().enumerate() {
-            worker.end_alone();
-            agenda.put(index, ready_ns(worker));
+        for (next_ns, moved) in line.0 {
+            workers[moved].end_alone();
+            // One that had no turn is not asked again: it may not know yet that its lap has an end.
+            if next_ns != agenda.due_ns[moved] {
+                agenda.put(moved, ready_ns(&mut workers[moved]));
+            }
         }
         watch.look(crew, &workers[index], turns);
         turns > 0
