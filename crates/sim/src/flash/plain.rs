@@ -231,16 +231,25 @@ mod tests {
             let (mut at_ns, mut end_bytes) = (0, 0);
             for number in 0..50_000 {
                 let mut below = |limit: u64| ((random.next_u64() >> 32) * limit) >> 32;
-                let op = [Op::Read, Op::Write, Op::Write, Op::Discard, Op::Flush];
-                let op = op[[0, 1, 2, 0, 1, 2, 3, 4][below(8) as usize]];
-                // Some go on where the one before ended.
-                let offset_bytes = if below(4) == 0 {
-                    end_bytes
-                } else {
-                    below(units + 1) * UNIT_BYTES + 512 * below(64).saturating_sub(61)
+                let mut length_bytes = LENGTHS_BYTES[below(LENGTHS_BYTES.len() as u64) as usize];
+                let (op, offset_bytes) = match below(8) {
+                    // Reads go on where the command before ended, and what lies ahead is written.
+                    0..2 => (Op::Read, end_bytes),
+                    2 => {
+                        length_bytes = UNIT_BYTES as u32;
+                        let ahead = 1 + below(4);
+                        (Op::Write, (end_bytes / UNIT_BYTES + ahead) * UNIT_BYTES)
+                    }
+                    _ => {
+                        let op = [Op::Read, Op::Write, Op::Write, Op::Discard, Op::Flush];
+                        let op = op[[0, 1, 2, 0, 1, 2, 3, 4][below(8) as usize]];
+                        let astray_bytes = 512 * below(64).saturating_sub(61);
+                        (op, below(units + 1) * UNIT_BYTES + astray_bytes)
+                    }
                 };
-                let length_bytes = LENGTHS_BYTES[below(LENGTHS_BYTES.len() as u64) as usize];
-                end_bytes = offset_bytes + u64::from(length_bytes);
+                if op != Op::Write {
+                    end_bytes = offset_bytes + u64::from(length_bytes);
+                }
                 let known = long.serve(op, offset_bytes, length_bytes, at_ns);
                 let seen = short.serve(op, offset_bytes, length_bytes, at_ns);
                 assert_eq!(seen, known, "{text}: {op:?} {number}");

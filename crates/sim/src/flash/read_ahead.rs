@@ -190,3 +190,41 @@ impl ReadAhead {
         mix(self.order);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::presets;
+
+    proptest! {
+        /// Against a count of reads for each sequence, of which the least is sought.
+        #[test]
+        fn the_sequence_not_gone_on_with_for_longest_is_forgotten(
+            acts in proptest::collection::vec((0_u64..12, any::<bool>()), 0..120),
+        ) {
+            let drive = presets::open("s3700").expect("a preset");
+            let mut ahead = ReadAhead::new(drive.params()).expect("it reads ahead");
+            let mut known = [(0, NOWHERE); STREAMS];
+            for (read, (number, clears)) in (1..).zip(acts) {
+                if clears && number == 0 {
+                    ahead.clear();
+                    known = [(0, NOWHERE); STREAMS];
+                }
+                // Places 2 TiB apart have one mark.
+                let (from_bytes, end_bytes) = (number << 41, (number + 1) << 41);
+                let stream = ahead.stream_at(from_bytes);
+                let expected = known.iter().position(|&(_, end)| end == from_bytes);
+                prop_assert_eq!(stream, expected);
+                match stream {
+                    Some(stream) => ahead.go_on(stream, end_bytes, number as u32 + 1),
+                    None => ahead.begin(end_bytes, number as u32 + 1),
+                }
+                let oldest = (0..STREAMS).min_by_key(|&place| known[place].0);
+                let place = expected.or(oldest).expect("there are some");
+                known[place] = (read, end_bytes);
+            }
+        }
+    }
+}
