@@ -119,6 +119,9 @@ impl<D: Device> SimSession<D> {
                 None => return false,
             }
         }
+        if agenda.first_ns() >= until_ns {
+            return false;
+        }
         let mut line = Line::of(agenda.due_ns.iter().copied().take(workers.len()));
         let (mut index, mut turns) = (line.0[0].1, 0);
         self.lend(workers[index].backend_mut().plain());
