@@ -11,27 +11,53 @@ use crate::backend::Seam;
 use crate::device::Device;
 
 /// When the workers go on, in order: the earliest first, of equals the first of them.
-struct Line(Vec<(u64, usize)>);
+struct Line {
+    /// In order, and before `head` those that have moved on.
+    events: Vec<(u64, usize)>,
+    head: usize,
+}
 
 impl Line {
-    fn of(due_ns: impl Iterator<Item = u64>) -> Self {
-        let mut line: Vec<(u64, usize)> = due_ns.zip(0..).collect();
-        line.sort_unstable();
-        Self(line)
+    /// Of several workers.
+    fn of(due_ns: &[u64]) -> Self {
+        let mut events = Vec::with_capacity(8 * due_ns.len());
+        events.extend(due_ns.iter().copied().zip(0..));
+        events.sort_unstable();
+        Self { events, head: 0 }
+    }
+
+    fn as_slice(&self) -> &[(u64, usize)] {
+        &self.events[self.head..]
+    }
+
+    /// The event of another worker that is next after the first.
+    #[inline]
+    fn rival(&self) -> (u64, usize) {
+        self.events[self.head + 1]
     }
 
     /// The worker that is first now goes on at `next_ns`; whether another is first then.
     #[inline]
     fn put(&mut self, next_ns: u64) -> bool {
-        let line = self.0.as_mut_slice();
-        let moved = (next_ns, line[0].1);
-        let mut place = 0;
-        while place + 1 < line.len() && line[place + 1] < moved {
-            line[place] = line[place + 1];
-            place += 1;
+        let moved = (next_ns, self.events[self.head].1);
+        if moved < self.rival() {
+            self.events[self.head] = moved;
+            return false;
         }
-        line[place] = moved;
-        place > 0
+        self.head += 1;
+        if self.events.len() == self.events.capacity() {
+            self.events.drain(..self.head);
+            self.head = 0;
+        }
+        // Its place is near the end: those after it move up one by one.
+        let mut place = self.events.len();
+        self.events.push(moved);
+        while self.events[place - 1] > moved {
+            self.events[place] = self.events[place - 1];
+            place -= 1;
+        }
+        self.events[place] = moved;
+        true
     }
 }
 
@@ -122,11 +148,11 @@ impl<D: Device> SimSession<D> {
         if agenda.first_ns() >= until_ns {
             return false;
         }
-        let mut line = Line::of(agenda.due_ns.iter().copied().take(workers.len()));
-        let (mut index, mut turns) = (line.0[0].1, 0);
+        let mut line = Line::of(&agenda.due_ns[..workers.len()]);
+        let (mut index, mut turns) = (line.as_slice()[0].1, 0);
         self.lend(workers[index].backend_mut().plain());
         while turns < watch.turns_left() {
-            let (rival_ns, rival) = line.0[1];
+            let (rival_ns, rival) = line.rival();
             let worker = &mut workers[index];
             let before_ns = rival_ns.saturating_add(u64::from(index < rival));
             if !worker.turn_alone(until_ns.min(before_ns), self.io_timeout_ns) {
@@ -141,7 +167,7 @@ impl<D: Device> SimSession<D> {
             }
         }
         self.device = workers[index].backend_mut().plain().device.take();
-        for (next_ns, moved) in line.0 {
+        for &(next_ns, moved) in line.as_slice() {
             workers[moved].end_alone();
             // One that had no turn is not asked again: it may not know yet that its lap has an end.
             if next_ns != agenda.due_ns[moved] {
@@ -150,5 +176,33 @@ impl<D: Device> SimSession<D> {
         }
         watch.look(crew, &workers[index], turns);
         turns > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Against a list that is sorted anew.
+        #[test]
+        fn the_first_in_line_goes_on_and_takes_its_new_place(
+            due_ns in proptest::collection::vec(0_u64..9, 2..20),
+            steps_ns in proptest::collection::vec(0_u64..9, 0..300),
+        ) {
+            let mut line = Line::of(&due_ns);
+            let mut list: Vec<(u64, usize)> = due_ns.into_iter().zip(0..).collect();
+            for step_ns in steps_ns {
+                list.sort_unstable();
+                prop_assert_eq!(line.as_slice(), &list[..]);
+                prop_assert_eq!(line.rival(), list[1]);
+                let first = list[0].1;
+                list[0].0 += step_ns;
+                let is_other = line.put(list[0].0);
+                prop_assert_eq!(is_other, list.iter().min().unwrap().1 != first);
+            }
+        }
     }
 }
