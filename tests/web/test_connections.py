@@ -12,11 +12,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
+import uvicorn
 from starlette.responses import StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from teijo.web import connection
+from teijo.web import connection, server
 from teijo.web.connection import Connection, Connections, Limits, client_of, in_parts
+from teijo.web.serving import Serving
 from tests.house.tree import PACKAGE
 from tests.web.serving import Served, served
 
@@ -378,3 +380,30 @@ def test_a_long_answer_is_handed_on_in_parts() -> None:
     asyncio.run(asked())
     assert [each.get("more_body") for each in sent] == [None, True, True, False]
     assert b"".join(each.get("body", b"") for each in sent) == whole
+
+
+def test_a_server_that_ends_leaves_nobody_connected_that_uvicorn_leaves(
+    simulated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def leaves_them(self: uvicorn.Server, sockets: object = None) -> None:
+        # One that comes just then is not among those that it closes.
+        for one in self.servers:
+            one.close()
+        await self.lifespan.shutdown()
+
+    places: list[server.Bound] = []
+    bound = server.bound
+
+    def kept(serving: Serving, limits: Limits | None = None) -> server.Bound:
+        places.append(bound(serving, limits))
+        return places[0]
+
+    monkeypatch.setattr(server, "bound", kept)
+    monkeypatch.setattr(uvicorn.Server, "shutdown", leaves_them)
+    with ExitStack() as clients:
+        with folder_served(simulated, tmp_path) as site:
+            silent, slow = (clients.enter_context(connected(site)) for _ in range(2))
+            slow.sendall(head(site))
+            until(lambda: len(places[0].socket.open_ones) == 2)
+        assert len(places[0].socket.open_ones) == 0
+        assert rest(silent) == rest(slow) == b""

@@ -151,6 +151,12 @@ class Connections:
             if not each.is_dropped and each.is_late(now_s):
                 self._drop(each)
 
+    def drop_all(self) -> None:
+        """Leave everybody."""
+        for each in list(self._by_number.values()):
+            if not each.is_dropped:
+                self._drop(each)
+
     def _drop_one(self, clients: Sequence[str]) -> bool:
         """Drop the oldest idle connection of the first of these clients that has one."""
         for client in clients:

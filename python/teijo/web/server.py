@@ -1,5 +1,6 @@
 """The server itself: a socket that is bound first, so that its address is known when it is told."""
 
+import asyncio
 import ctypes
 import logging
 import os
@@ -23,6 +24,9 @@ _AT_ONCE: Final = 128
 """And of these so many are accepted before those are looked after that are there."""
 END_S: Final = 3
 """Streams that go on when the server ends are left after so long."""
+_LEFT_S: Final = 1.0
+"""And what was left is closed within so long, if it can be."""
+_LOOKS_S: Final = 0.01
 
 _M_ARENA_MAX: Final = -8
 _M_MMAP_THRESHOLD: Final = -3
@@ -60,6 +64,15 @@ class _Server(uvicorn.Server):
         """Do what is due every 0.1 s; return whether the server ends."""
         self._listener.open_ones.look(time.monotonic())
         return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End, and leave no connection open, whoever still holds one."""
+        await super().shutdown(sockets)
+        left = self._listener.open_ones
+        left.drop_all()
+        until_s = time.monotonic() + _LEFT_S
+        while len(left) and time.monotonic() < until_s:
+            await asyncio.sleep(_LOOKS_S)
 
 
 def bound(serving: Serving, limits: Limits | None = None) -> Bound:
