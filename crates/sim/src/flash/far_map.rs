@@ -1,7 +1,6 @@
 //! Host writes to maps that no cache holds. What will be asked of the map is fetched before. Where
-//! the blocks are too many as well, those that lose a unit by them hear of it some
-//! writes later. Whatever asks blocks or victims settles first, so that nothing
-//! can see the difference.
+//! the blocks are too many as well, those that lose a unit by them hear of it some writes later.
+//! Whatever asks blocks or victims settles first, so that nothing can see the difference.
 
 use std::borrow::Cow;
 
